@@ -18,6 +18,16 @@ PGAS_FN team_view alone(const context& ctx) {
   return team;
 }
 
+/// The thread that signals after a fence or a barrier of its group, not the one with rank 0. On a GPU it belongs to the
+/// first warp.
+PGAS_FN std::uint32_t signaller(std::uint32_t size) {
+#if defined(__CUDACC__)
+  return size / 2 % 32;
+#else
+  return size - 1;
+#endif
+}
+
 /// MP: a PE that sees the flag sees the data. Each message has separate words, so no word has to be reset.
 struct message_passing {
   sym<std::uint32_t> data;
@@ -53,7 +63,7 @@ struct message_passing {
           fence(ctx, block);
         else
           barrier(ctx, block, alone(ctx));
-        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // a thread other than the thread with rank 0
+        if (rank == signaller(size)) signal_set(ctx, f, i + 1, 1);
         continue;
       }
       block.sync();
@@ -72,19 +82,28 @@ struct message_passing {
   }
 };
 
+void pass_messages(const grid_shape& shape, sender way, std::uint32_t n) {
+  pe_set pes(2, {.heap_bytes = std::size_t{32} << 20});
+  const message_passing body{pes.allocate<std::uint32_t>(std::size_t{n} * shape.threads),
+                             pes.allocate<std::uint64_t>(1), make_findings(pes), n, way};
+  pes.run(shape, body);
+  expect_nothing_found(pes, body.found);
+}
+
 TEST(litmus, message_passing) {
   for (const grid_shape& shape : grids()) {
     for (const sender way : {sender::put_signal, sender::fence_then_p, sender::fence_then_add, sender::quiet_then_set,
-                             sender::group_fence, sender::barrier_with_itself}) {
-      pe_set pes(2, {.heap_bytes = std::size_t{32} << 20});
-      const auto n = static_cast<std::uint32_t>(rounds(5000));
-      const message_passing body{pes.allocate<std::uint32_t>(std::size_t{n} * shape.threads),
-                                 pes.allocate<std::uint64_t>(1), make_findings(pes), n, way};
-      pes.run(shape, body);
-      expect_nothing_found(pes, body.found);
-    }
+                             sender::group_fence, sender::barrier_with_itself})
+      pass_messages(shape, way, static_cast<std::uint32_t>(rounds(5000)));
   }
 }
+
+#if !defined(__CUDACC__)
+/// More threads than a warp has: each thread of a CPU executes the fence of its group.
+TEST(litmus, message_passing_by_thread_32) {
+  for (const sender way : {sender::group_fence, sender::barrier_with_itself}) pass_messages({1, 33}, way, 10);
+}
+#endif
 
 /// Waits for a short time that changes from round to round, so that the PEs' accesses have every distance in time.
 PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_t round) {

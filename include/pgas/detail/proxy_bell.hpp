@@ -53,7 +53,9 @@ inline void ring_bell(proxy_bell& bell) noexcept {
 
 /// Announces that the proxy is about to sleep. The proxy must look for commands again after this call.
 inline void announce_sleep(proxy_bell& bell) noexcept { __atomic_exchange_n(&bell.proxy_sleeps, 1, __ATOMIC_SEQ_CST); }
-inline void end_sleep(proxy_bell& bell) noexcept { __atomic_store_n(&bell.proxy_sleeps, 0, __ATOMIC_RELAXED); }
+/// An exchange, because a store would end the release sequence of a producer's addition in wake_proxy(): the proxy
+/// would not be sure to see the command of that producer before its next sleep.
+inline void end_sleep(proxy_bell& bell) noexcept { __atomic_exchange_n(&bell.proxy_sleeps, 0, __ATOMIC_ACQUIRE); }
 
 #endif
 

@@ -51,12 +51,12 @@ PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::
   }
 }
 
-/// Runs `fence` for all threads of a group. The threads of the first warp execute the fence. A MEMBAR instruction costs
-/// the same for a whole warp as for one thread.
+/// Runs `fence` for all threads of a group. On a GPU, the threads of the first warp execute the fence: a MEMBAR
+/// instruction costs the same for a whole warp as for one thread.
 template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
-  if (g.thread_rank() < warp_size) fence();
+  if (g.thread_rank() < threads_that_fence) fence();
   g.sync();
 }
 

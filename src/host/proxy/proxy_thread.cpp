@@ -70,7 +70,9 @@ void proxy_thread::on_thread(const std::function<void()>& task) {
 }
 
 void proxy_thread::run_requests(std::unique_lock<std::mutex>& lock) {
-  has_requests_.store(false, std::memory_order_relaxed);
+  // Sequentially consistent with ask_awaited(), which holds no lock: either this thread sees asked_, or has_requests_
+  // stays true.
+  has_requests_.store(false);
   if (asked_.exchange(false)) awaited_ = engine_->awaited(most_awaited);
   while (!requests_.empty()) {
     const std::vector<request*> now = std::exchange(requests_, {});

@@ -119,6 +119,7 @@ void timeline_state::check_process() const {
 
 timeline_state::state timeline_state::now() const {
   const std::uint64_t word = load_relaxed(&page_->phase_word);
+  fence_acquire();  // the values that were recorded before the phase ended
   return {static_cast<timeline_page::phase>(word & 0xff), static_cast<pid_t>(word >> 8)};
 }
 
@@ -126,6 +127,7 @@ void timeline_state::set_phase(state from, timeline_page::phase to, pid_t by) no
   const auto word_of = [](timeline_page::phase phase, pid_t pid) {
     return static_cast<std::uint64_t>(phase) | static_cast<std::uint64_t>(pid) << 8;
   };
+  fence_release();  // see now()
   static_cast<void>(compare_exchange(&page_->phase_word, word_of(from.phase, from.pid), word_of(to, by)));
 }
 
@@ -201,6 +203,7 @@ bool timeline_state::look_is_due() {
 
 void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
+  fence_acquire();  // the name of the process that recorded the value, or the phase in which the waits were ended
   if (!is_released(seen)) {
     if (seen >= value) {
       // This check notes the recording process, so that a report about a missing record can name the process.
@@ -211,6 +214,8 @@ void timeline_state::check_wait(std::uint64_t value) {
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {
+    // The value may have arrived after the check above, and before the process ended or closed the timeline.
+    if (const std::uint64_t last = load_relaxed(&page_->word); !is_released(last) && last >= value) return;
     // Ends the enqueued waits first, because after the error the caller destroys the stream and the timeline.
     if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
     throw_loss(*lost);
@@ -227,7 +232,9 @@ void timeline_state::throw_loss(pid_t lost) const {
 }
 
 void timeline_state::check_waits() const {
-  if (is_released(load_relaxed(&page_->word))) throw_loss(now().pid);
+  const std::uint64_t seen = load_relaxed(&page_->word);
+  fence_acquire();  // the phase in which the waits were ended
+  if (is_released(seen)) throw_loss(now().pid);
 }
 
 std::string timeline_state::on_host() const {
@@ -323,6 +330,7 @@ std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value
 void timeline_state::release_waits(pid_t lost) {
   if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);
   std::uint64_t last = load_relaxed(&page_->word);
+  fence_release();  // a reader of the released word also sees the phase
   for (;;) {
     if (is_released(last)) return;
     const std::uint64_t found = compare_exchange(&page_->word, last, released_at(last));

@@ -84,7 +84,7 @@ TEST_P(links_of, descriptors_travel_and_close_on_exec) {
     pe.control_plane.barrier();
     std::vector<bool> seen(static_cast<std::size_t>(pe.control_plane.n_pes()));
     for (int i = 1; i < pe.control_plane.n_pes(); ++i) {
-      char who = -1;
+      signed char who = -1;
       ASSERT_EQ(::read(read_end.get(), &who, 1), 1);
       seen.at(static_cast<std::size_t>(who)) = true;
     }

@@ -166,66 +166,71 @@ TEST(SharedMemory, ALifetimeMayBeShorterThanASecond) {
   EXPECT_TRUE(opened_memory::open(longer).alive());
 }
 
+const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+const std::size_t two_pages = 2 * page;
+int resize(int file, std::size_t bytes) { return ::ftruncate(file, static_cast<off_t>(bytes)); }
+
 TEST(SharedMemory, OfMemoryThatExists) {
   const int file = ::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  ASSERT_EQ(::ftruncate(file, 8192), 0);
-  void* const at = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_EQ(resize(file, two_pages), 0);
+  void* const at = ::mmap(nullptr, two_pages, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ASSERT_NE(at, MAP_FAILED);
-  static_cast<char*>(at)[5000] = 'x';
+  static_cast<char*>(at)[page + 900] = 'x';
   {
-    shared_memory mine = shared_memory::share(at, 8192);
+    shared_memory mine = shared_memory::share(at, two_pages);
     EXPECT_EQ(mine.data(), at);
     const opened_memory theirs = opened_memory::open(mine.ticket());
-    EXPECT_EQ(theirs.size(), 8192u);
-    EXPECT_EQ(static_cast<char*>(theirs.data())[5000], 'x');
-    EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(theirs.data(), 8192)); }), code::invalid_argument);
+    EXPECT_EQ(theirs.size(), two_pages);
+    EXPECT_EQ(static_cast<char*>(theirs.data())[page + 900], 'x');
+    EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(theirs.data(), two_pages)); }),
+              code::invalid_argument);
   }
   static_cast<char*>(at)[0] = 'y';  // the program can still use its memory
   // Sharing a part of the file, or more than the file, is refused.
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 4096)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, page)); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(at, 1 << 20)); }), code::invalid_argument);
   {
     // Sharing for reading works without a seal, because importers get a descriptor for reading.
-    shared_memory mine = shared_memory::share(at, 8192, {.importers = pgas::access::read_only});
-    expect_read_only(opened_memory::open(mine.ticket()), 8192);
+    shared_memory mine = shared_memory::share(at, two_pages, {.importers = pgas::access::read_only});
+    expect_read_only(opened_memory::open(mine.ticket()), two_pages);
     static_cast<char*>(at)[1] = 'z';
-    EXPECT_EQ(shared_memory::share(at, 8192).size(), 8192u);  // the file of the mapping can still be found
+    EXPECT_EQ(shared_memory::share(at, two_pages).size(), two_pages);  // the file of the mapping can still be found
   }
-  ::munmap(at, 8192);
+  ::munmap(at, two_pages);
   ::close(file);
 }
 
 TEST(SharedMemory, NeitherSideCanTruncateWhatTheOtherUses) {
   const int file = ::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  ASSERT_EQ(::ftruncate(file, 8192), 0);
-  void* const at = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_EQ(resize(file, two_pages), 0);
+  void* const at = ::mmap(nullptr, two_pages, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ASSERT_NE(at, MAP_FAILED);
   // A file without a seal is refused by the process that opens the ticket.
   pgas::detail::sharing_description described;
-  described.bytes = 8192;
+  described.bytes = two_pages;
   std::vector<pgas::detail::shared_piece> pieces(1);
-  pieces[0].bytes = 8192;
+  pieces[0].bytes = two_pages;
   pieces[0].handle.fd = pgas::detail::unique_fd(::dup(file));
   EXPECT_EQ(code_of([&] { static_cast<void>(pgas::detail::import_host_memory(described, pieces)); }),
             code::handle_invalid);
   {
-    shared_memory mine = shared_memory::share(at, 8192);
+    shared_memory mine = shared_memory::share(at, two_pages);
     const opened_memory theirs = opened_memory::open(mine.ticket());
     EXPECT_NE(pgas::detail::import_host_memory(described, pieces), nullptr);
-    EXPECT_EQ(::ftruncate(file, 0), -1);
-    EXPECT_EQ(::ftruncate(pieces[0].handle.fd.get(), 4096), -1);
-    static_cast<char*>(at)[8000] = 'x';
-    EXPECT_EQ(static_cast<char*>(theirs.data())[8000], 'x');
+    EXPECT_EQ(resize(file, 0), -1);
+    EXPECT_EQ(resize(pieces[0].handle.fd.get(), page), -1);
+    static_cast<char*>(at)[page + 900] = 'x';
+    EXPECT_EQ(static_cast<char*>(theirs.data())[page + 900], 'x');
   }
-  ::munmap(at, 8192);
+  ::munmap(at, two_pages);
   ::close(file);
   // A file that accepts no seal is refused when it is shared.
   const int unsealed = ::memfd_create("program", MFD_CLOEXEC);
-  ASSERT_EQ(::ftruncate(unsealed, 8192), 0);
-  void* const other = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, unsealed, 0);
+  ASSERT_EQ(resize(unsealed, two_pages), 0);
+  void* const other = ::mmap(nullptr, two_pages, PROT_READ | PROT_WRITE, MAP_SHARED, unsealed, 0);
   ASSERT_NE(other, MAP_FAILED);
-  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(other, 8192)); }), code::invalid_argument);
-  ::munmap(other, 8192);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::share(other, two_pages)); }), code::invalid_argument);
+  ::munmap(other, two_pages);
   ::close(unsealed);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
+#include "pgas/detail/isa/ptx_warp.hpp"
 #include "pgas/detail/tsan.hpp"
 
 #if !defined(__CUDACC__)
@@ -226,6 +227,15 @@ PGAS_FN void fence_acquire() {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
 }
+
+/// The number of threads that execute the fence of a group, from rank 0 on. On a GPU, the fence of the first warp also
+/// orders the stores of the block's other warps (MEMORY_MODEL.md). In C++, a release fence orders only stores of its
+/// own thread, so each thread executes the fence.
+#if defined(__CUDACC__)
+inline constexpr int threads_that_fence = warp_size;
+#else
+inline constexpr int threads_that_fence = 0x7fffffff;
+#endif
 
 /// A sequentially consistent fence: a release and an acquire, in one total order with all other such fences. No later
 /// load overtakes an earlier store.

@@ -136,7 +136,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   if (!channel.spans_domains()) return arrival_result::not_hierarchical;
   g.sync();
   if constexpr (Arrival == arrival::release) {
-    if (g.thread_rank() < warp_size) fence_release();
+    if (g.thread_rank() < threads_that_fence) fence_release();
   }
   if (g.thread_rank() == 0) store_relaxed(&channel.words()->notified, std::uint64_t{count_arrival(channel) ? 1u : 0u});
   g.sync();

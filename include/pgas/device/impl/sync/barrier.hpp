@@ -6,8 +6,9 @@
 ///
 /// Each thread of the group arrives at some members and waits for these members. After a sync of the group, the
 /// arriving threads execute a release (one MEMBAR for a warp). The release covers earlier accesses of all threads of
-/// the group. Each thread executes an acquire before the sync that ends the barrier. The first warp executes a release
-/// even if it arrives at no member, because the barrier is also a fence for later operations of its threads to any PE.
+/// the group. Each thread executes an acquire before the sync that ends the barrier. The threads
+/// that execute the fence of a group execute a release even if they arrive at no member, because the barrier is also a
+/// fence for later operations of these threads to any PE.
 ///
 /// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
@@ -116,7 +117,7 @@ template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
   if constexpr (Arrival == arrival::release) {
-    if (rank < others || rank < warp_size) fence_release();
+    if (rank < others || rank < threads_that_fence) fence_release();
   }
   std::uint64_t* const mine = &member_state(ctx, team, team.my_pe())->arrived;
   PGAS_ROLLED
