@@ -68,8 +68,8 @@ class PGAS_API timeline {
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the timeline.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
-  /// Invalidates all tickets made so far, also tickets of memory that carry the timeline. Processes that have the
-  /// timeline open keep it.
+  /// Invalidates all tickets made so far, also tickets of memory that carry the timeline. Processes that
+  /// have opened the timeline can still use it.
   /// *Errors* as ticket().
   void revoke();
   /// The processes that have the timeline open now. *Errors* as ticket().

@@ -63,9 +63,9 @@ struct wait_info {
 /// The names are those of OpenSHMEM.
 enum class thread_level {
   single,      ///< the process has one thread
-  funneled,    ///< only the thread that joined calls
-  serialized,  ///< one thread at a time calls
-  multiple     ///< any number of threads call at once
+  funneled,    ///< only the thread that joined calls the library
+  serialized,  ///< any thread calls the library, but only one at a time
+  multiple     ///< any number of threads call the library at the same time
 };
 
 /// @brief Membership in a world.

@@ -72,7 +72,7 @@ struct world_stats {
   std::vector<peer_stats> peers;          ///< by PE number; this PE is included
   std::vector<call_stats> calls;          ///< by name
   heap_usage heap;                        ///< memory of all PEs; during an allocation the state before the allocation
-  std::size_t heap_reserved = 0;          ///< bytes of addresses of this PE's slot
+  std::size_t heap_reserved = 0;          ///< the size of the address range of this PE's slot, in bytes
   proxy_stats proxy;                      ///< of this PE
   std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts
   std::uint64_t heartbeats_received = 0;  ///< from PEs of other hosts

@@ -30,7 +30,7 @@ struct device_properties {
   std::string pci;               ///< the PCI address, "0000:19:00.0"; empty for the host
   int ordinal = -1;              ///< the number of the device in this process; -1 for the host
   std::size_t memory_bytes = 0;  ///< the memory of the whole device
-  unsigned multiprocessors = 0;  ///< the number that this process may use; 0 for the host
+  unsigned multiprocessors = 0;  ///< the number of multiprocessors that this process may use; 0 for the host
   unsigned registers = 0;        ///< the registers of a multiprocessor
   /// The registers of each thread of update()'s kernel, which is one warp; 0 for the host.
   unsigned proxy_registers = 0;

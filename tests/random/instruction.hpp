@@ -176,7 +176,8 @@ struct word_set {
   static constexpr std::uint32_t most = 16;
   std::uint64_t values[most];  ///< for the forms with a value for each word
   std::int32_t status[most];
-  /// Bits of the words that certainly satisfy the comparison at some time; no other requested word satisfies it.
+  /// A mask with a bit for each requested word. If the bit is set, the word satisfies the comparison at some time,
+  /// otherwise at no time.
   std::uint32_t certain;
   std::uint32_t known;        ///< the words of `certain` that the block has seen satisfy the comparison
   std::size_t indices[most];  ///< memory for the result

@@ -28,7 +28,7 @@ enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_
   }
 }
 
-/// The datatype of a type that waits or atomic operations accept.
+/// The datatype of `T`, a type that wait functions or atomic operations accept.
 template <class T>
 [[nodiscard]] PGAS_HD constexpr datatype datatype_for() {
   if constexpr (is_float16_type<T> || is_float16_pair_type<T>) {

@@ -1,6 +1,7 @@
 /// @file
-/// The ring of commands to the proxy for operations on proxied PEs, the answers, and the workspace of groups. A ring
-/// has any number of producers (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
+/// Three things: the ring of commands to the proxy, for operations on proxied PEs; the cells for the answers of the
+/// proxy; and the workspace of groups. A ring has any number of producers (threads of kernels or of the host) and one
+/// consumer, the proxy thread of the same PE.
 ///
 /// A producer takes a number n (adds one to ring_heads::next) and waits until command n - size has been taken
 /// (ring_progress::taken > n - size). It fills slot n % size and releases it by writing the lap, n / size + 1, to
@@ -12,8 +13,8 @@
 /// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. The
 /// thread that requested an answer waits for the answer, so every cell becomes free again.
 ///
-/// (NCCL's and DPDK's rings use the same credits and laps. A release for each command conforms to the memory model. A
-/// parity bit in each 16 bytes would need no release, but would rely on atomic 16-byte stores.)
+/// (NCCL's and DPDK's rings use the same credits and laps. The alternative, a parity bit in each 16 bytes, would need
+/// no release for each command, but the memory model does not guarantee atomic 16-byte stores.)
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"

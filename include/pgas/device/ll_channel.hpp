@@ -228,10 +228,11 @@ class ll_team_channel {
   }
 
   // For the library's internal use.
-  using value_type = T;                                                      ///< type of a message
-  static constexpr bool to_others = To == ll_to::others;                     ///< no message carries this PE's own value
-  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< number of packets of a message
-  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< packets between two members' places
+  using value_type = T;                                                  ///< type of a message
+  static constexpr bool to_others = To == ll_to::others;                 ///< no message carries this PE's own value
+  static constexpr std::uint32_t packets = detail::packets_of_value<T>;  ///< number of packets of a message
+  static constexpr std::uint32_t apart =
+      packets * detail::packets_in_line;  ///< the distance between the places of two members, in packets
   /// @brief The place for messages of member `from` in this round.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());

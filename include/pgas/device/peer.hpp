@@ -21,7 +21,7 @@ class peer {
   // Public data members that context::peer() fills.
   std::int32_t pe_ = 0;
   std::uint32_t slow_ = 0;       ///< not 0: operations look up the route at each call, as for a PE number
-  std::uintptr_t distance_ = 0;  ///< bytes from this PE's slot to that PE's
+  std::uintptr_t distance_ = 0;  ///< the distance from this PE's slot to the slot of the PE, in bytes
 };
 
 /// @brief The handle of a PE, created by direct_context::peer(), for operations of that context.
@@ -34,7 +34,7 @@ class direct_peer {
 
   // Public data members that direct_context::peer() fills.
   std::int32_t pe_ = 0;
-  std::uintptr_t distance_ = 0;  ///< bytes from this PE's slot to that PE's
+  std::uintptr_t distance_ = 0;  ///< the distance from this PE's slot to the slot of the PE, in bytes
 };
 
 /// @brief The parameter type of operations: a PE number in the context's team, or a handle.

@@ -26,20 +26,20 @@ const driver_api& driver() {
   return api;
 }
 
-void check(CUresult result, std::string_view what, code otherwise) {
+void check(CUresult result, std::string_view what, code kind) {
   if (result == CUDA_SUCCESS) return;
   const char* name = nullptr;
   const char* text = nullptr;
   if (driver().error_name(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown error";
   if (driver().error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "no description";
-  throw error(otherwise, fmt::format("{}: {} ({})", what, name, text));
+  throw error(kind, fmt::format("{}: {} ({})", what, name, text));
 }
 
-void check(cudaError_t result, std::string_view what, code otherwise) {
+void check(cudaError_t result, std::string_view what, code kind) {
   if (result == cudaSuccess) return;
   // Clears the error, which is reported here and must not appear again in the application.
   static_cast<void>(cudaGetLastError());
-  throw error(otherwise, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
+  throw error(kind, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
 }
 
 }  // namespace pgas::detail::cuda

@@ -83,8 +83,8 @@ struct driver_api {
 /// driver.
 [[nodiscard]] const driver_api& driver();
 
-/// Throws the code `otherwise` unless `result` is success. The text is "what: CUDA_ERROR_NAME (text)".
-void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
+/// If `result` is not success, throws an error with the code `kind`. The text is "what: CUDA_ERROR_NAME (text)".
+void check(CUresult result, std::string_view what, code kind = code::device_failed);
 
 /// Whether the result of a query of a stream is an error of its work, after which the context is unusable. Errors about
 /// captures do not count, because they only report that the stream is being captured.
@@ -93,6 +93,6 @@ void check(CUresult result, std::string_view what, code otherwise = code::device
       result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !capture;
 }
-void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
+void check(cudaError_t result, std::string_view what, code kind = code::device_failed);
 
 }  // namespace pgas::detail::cuda

@@ -23,7 +23,8 @@ namespace {
 constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The fixed part of a ticket as bytes. Host, socket, payload, description, and the code over all of the bytes follow.
+/// The first bytes of a ticket, whose size is fixed. After them come the host, the socket, the payload, the
+/// description, and the authentication code of all these bytes.
 struct ticket_head {
   std::uint64_t id;
   bits128 secret;

@@ -99,7 +99,8 @@ std::vector<path_step> critical_path(const document& of, const arrows& found, co
   std::int64_t time = within.end;
   while (time > within.begin) {
     const auto after = std::ranges::upper_bound(all[pe], time, {}, &release::time);
-    // A step back in time. If the difference is within the error of the clocks, the step is omitted.
+    // Goes back to the last release before `time`. A release that began at `time` or later, by the error of the clocks,
+    // is not part of the path.
     auto before = after;
     while (before != all[pe].begin() && std::prev(before)->since >= time) --before;
     const std::int32_t number = of.pes[pe].pe;

@@ -11,7 +11,7 @@
 
 namespace pgas_trace {
 
-/// A part of the path: work of a PE, or the transfer of a signal or a collective from one PE to another.
+/// A part of the path: the work of a PE, or a step from one PE to another, by a signal or by a collective.
 struct path_step {
   std::int32_t pe = 0;
   std::int32_t from = -1;  ///< the PE from which the path comes; -1: the PE worked

@@ -10,7 +10,8 @@ namespace pgas::unit_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-/// The settings of a small heap, because sanitizers leave few addresses, and each thread that is a PE needs a layout.
+/// The settings of the heap. The heap is small because sanitizers leave few addresses, and each thread that is a PE
+/// reserves addresses for all slots.
 inline config small_heap() {
   config settings = quick();
   settings.heap_limit = 256 * MiB;

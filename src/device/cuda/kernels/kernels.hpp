@@ -40,7 +40,7 @@ struct clock_rounds {
 /// Enqueues a kernel that reads the clock each time the host raises `asked`, and ends after `rounds` readings.
 [[nodiscard]] cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cudaStream_t stream);
 
-/// Enqueues a request whose elements belong to this group (type_group).
+/// Enqueues a request whose element type is in this type_group.
 template <class Types>
 [[nodiscard]] cudaError_t launch_collective_of(const context& context, const team_view& team,
                                                const collective_request& request, grid_state* blocks,

@@ -62,7 +62,7 @@ struct checked_access {
   [[nodiscard]] PGAS_FN std::uint64_t offset() const { return reinterpret_cast<std::uintptr_t>(local) - heap.my_slot; }
 };
 
-/// Leaves the record of an access with invalid arguments.
+/// Writes the failure record of an access with invalid arguments.
 PGAS_COLD void leave_bad_argument(const checked_access* access, failure why) {
   leave_failure_here(access->heap.control, access->heap.my_slot,
                      bad_argument(why, access->what, access->pe, access->offset(), access->bytes));
