@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -58,10 +59,14 @@ holdings settled_holdings() {
 }
 
 holdings settle_at(const holdings& expected) {
-  // A thread that was joined stays listed for a moment.
-  for (int i = 0; i < 200 && !(count_holdings() == expected); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return count_holdings();
+  // A thread that was joined stays listed for a moment, now and when `expected` was counted.
+  const auto count = [&] {
+    holdings now = count_holdings();
+    now.threads = std::max(now.threads, expected.threads);
+    return now;
+  };
+  for (int i = 0; i < 200 && !(count() == expected); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return count();
 }
 
 std::ostream& operator<<(std::ostream& out, const holdings& h) {
