@@ -215,9 +215,9 @@ void timeline_state::check_wait(std::uint64_t value) {
   }
   if (const auto lost = find_loss(value)) {
     // The value may have arrived after the check above, and before the process ended or closed the timeline.
-    if (const std::uint64_t last = load_relaxed(&page_->word); !is_released(last) && last >= value) return;
+    if (query() >= value) return;
     // Ends the enqueued waits first, because after the error the caller destroys the stream and the timeline.
-    if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
+    release_waits(*lost);
     throw_loss(*lost);
   }
 }
@@ -309,7 +309,7 @@ void timeline_state::look() noexcept {
     // In a closing timeline, the waits for recorded values end first, when their values arrive.
     const std::uint64_t recorded_last = recorded();
     const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
-    if (lost && at < awaited_) release_waits(*lost);
+    if (lost) release_waits(*lost);
     if (at >= awaited_ || at != std::exchange(seen_, at)) return alarm_.restart();
     alarm_.look([&](const std::string& lasted) { return text_of_wait("a stream of a GPU", awaited_, lasted); });
   } catch (const std::exception&) {
@@ -328,11 +328,13 @@ std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value
 }
 
 void timeline_state::release_waits(pid_t lost) {
-  if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);
+  // The awaited value may have arrived before the process ended, but after the caller read the word.
   std::uint64_t last = load_relaxed(&page_->word);
+  if (last >= awaited_) return;
+  if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);
   fence_release();  // a reader of the released word also sees the phase
   for (;;) {
-    if (is_released(last)) return;
+    if (is_released(last) || last >= awaited_) return;
     const std::uint64_t found = compare_exchange(&page_->word, last, released_at(last));
     if (found == last) break;
     last = found;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
@@ -127,6 +128,49 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
   stop = true;
   reader.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// The thread that looks for lost processes reads the word, and then waits for the mutex of the timeline. Meanwhile the
+// awaited value arrives and its process ends.
+TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
+  made one;
+  const std::string ticket = one.ticket();
+  int start[2];
+  int done[2];
+  ASSERT_EQ(::pipe(start) + ::pipe(done), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);
+    try {
+      timeline kept = timeline::open(ticket);
+      kept.set(3);
+      char byte = 0;
+      if (::read(start[0], &byte, 1) != 1) ::_exit(1);
+      kept.set(5);
+      if (::write(done[1], &byte, 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    } catch (const pgas::error&) {
+      ::_exit(1);
+    }
+  }
+  ASSERT_TRUE(comes([&] { return one.state->query() == 3; }));
+  one.state->wait(nullptr, 5);
+  std::this_thread::sleep_for(500ms);  // the looking thread has noted the process
+  {
+    const std::lock_guard held(one.state->mutex());
+    std::this_thread::sleep_for(400ms);
+    char byte = 0;
+    ASSERT_EQ(::write(start[1], &byte, 1), 1);
+    ASSERT_EQ(::read(done[0], &byte, 1), 1);
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    std::this_thread::sleep_for(200ms);
+  }
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(pgas::detail::load_relaxed(one.state->word()), 5U);
+  EXPECT_EQ(text_of([&] { one.state->check_waits(); }), "no error");
+  EXPECT_EQ(text_of([&] { one.state->wait(nullptr, 5); }), "no error");
+  for (const int fd : {start[0], start[1], done[0], done[1]}) ::close(fd);
 }
 
 TEST(TimelineState, WhoOpensATimelineAgainIsMissedAgain) {
