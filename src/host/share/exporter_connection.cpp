@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,8 +25,6 @@ namespace {
 
 /// The pause between connection attempts while the exporter's queue is full.
 constexpr milliseconds retry_after{1};
-/// The time that the kernel may take to close all sockets of a killed process.
-constexpr milliseconds time_of_an_end{200};
 
 unix_address address_of(const std::string& socket) {
   if (socket.starts_with('@')) return {"", socket.substr(1)};
@@ -37,23 +34,12 @@ unix_address address_of(const std::string& socket) {
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
-/// Whether no process listens at `socket` any more. If a process is ending, the kernel may close its connections before
-/// it closes the socket: a new connection then ends without an answer, for which the function waits until `limit`.
-bool is_dead(const std::string& socket, const deadline& limit) {
-  for (;;) {
-    const connect_result made = connect_to(address_of(socket));
-    if (!made.fd) return made.error == ECONNREFUSED;
-    std::byte answer{};
-    const bool ended = wait_for_events(made.fd.get(), POLLIN, limit) && ::recv(made.fd.get(), &answer, 1, 0) <= 0;
-    if (!ended || limit.expired()) return false;
-  }
-}
-
 /// Removes the socket file of an exporter that was killed: no process will listen at this address again. The name is
 /// checked first, because a forged ticket could name any file.
-void remove_dead_socket(const std::string& socket, milliseconds time_to_end = milliseconds(0)) {
+void remove_dead_socket(const std::string& socket) {
   const std::string name = socket.substr(socket.rfind('/') + 1);
-  if (!socket.starts_with('@') && name.starts_with(socket_prefix) && is_dead(socket, deadline(time_to_end)))
+  if (!socket.starts_with('@') && name.starts_with(socket_prefix) &&
+      connect_to(address_of(socket)).error == ECONNREFUSED)
     ::unlink(socket.c_str());
 }
 
@@ -303,7 +289,9 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
 
 exporter_connection::~exporter_connection() {
   try {
-    if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket, time_of_an_end);
+    // The kernel may close the connections of a killed process before its listening socket. If this destructor runs in
+    // between, the next exporter in the directory removes the file.
+    if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
   } catch (const std::exception&) {
     // The next exporter in the directory removes the sockets.
   }

@@ -13,8 +13,7 @@ import sys
 import time
 
 from party import GPU, TOLD, Party, comes, exporter, pid_of, skipped
-from places import (a_directory_is_left_clean, a_reused_pid_is_another_process, a_socket_that_closes_late_is_removed,
-                    gpus_go_by_uuid, namespaces_need_a_directory)
+from places import a_directory_is_left_clean, a_reused_pid_is_another_process, gpus_go_by_uuid, namespaces_need_a_directory
 
 
 def words_come_through():
@@ -316,8 +315,7 @@ def costs():
 TESTS = [words_come_through, tickets_end, read_only_is_enforced, users_are_told_apart, an_exporters_death_is_told,
          an_importers_death_is_told, a_freed_memory_lives_on, stopped_exporters_time_out, kills_in_every_state,
          a_long_series_grows_nothing, a_thousand_at_once, a_full_exporter_says_so, namespaces_need_a_directory,
-         a_directory_is_left_clean, a_socket_that_closes_late_is_removed, a_reused_pid_is_another_process,
-         gpus_go_by_uuid, pgas_info_lists_both_sides, costs]
+         a_directory_is_left_clean, a_reused_pid_is_another_process, gpus_go_by_uuid, pgas_info_lists_both_sides, costs]
 
 
 def main():
