@@ -92,7 +92,7 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
   if constexpr (detail::bounded_kernel<Kernel>)
-    if (shape.threads > Kernel::max_threads)
+    if (!detail::takes_blocks_of<Kernel>(shape.threads))
       throw error(code::launch_failed, "launch: a block of " + std::to_string(shape.threads) +
                                            " threads, but the kernel's max_threads is " +
                                            std::to_string(Kernel::max_threads));
@@ -115,6 +115,7 @@ template <class Kernel, class... Arguments>
                                            const Arguments&...) {
   w.check();
   if (threads == 0) throw error(code::launch_failed, "max_resident_blocks: a block needs at least one thread");
+  if (!detail::takes_blocks_of<Kernel>(threads)) return 0;
   return detail::resident_blocks<Kernel, Arguments...>(w, {1, threads, shared_bytes, true});
 }
 

@@ -46,6 +46,8 @@ struct small_block {
 TEST(Launch, of_a_block_larger_than_max_threads_is_refused_on_either_heap) {
   pgas::world world = pgas::world::join();
   int* const none = nullptr;
+  EXPECT_GT(pgas::max_resident_blocks(world, 64, 0, small_block{}, none), 0u);
+  EXPECT_EQ(pgas::max_resident_blocks(world, 65, 0, small_block{}, none), 0u);
   pgas::launch(world, {.blocks = 1, .threads = 64}, small_block{}, none);
   try {
     pgas::launch(world, {.blocks = 1, .threads = 65}, small_block{}, none);

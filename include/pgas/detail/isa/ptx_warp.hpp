@@ -1,5 +1,6 @@
 /// @file
-/// The number of lanes of a warp, sets of lanes, and the index of a lane. Other code uses these names, not numbers.
+/// The number of lanes of a warp, sets of lanes, and the index of a lane. Code that depends on the width of a warp uses
+/// these names, not numbers.
 ///
 /// On the CPU each thread is a warp of its own (`device/group.hpp`). The number is the same there, because it also
 /// divides the work of a group among its threads.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <type_traits>
 
 #include "pgas/detail/launch/launch_attributes.hpp"
 #include "pgas/device/grid.hpp"
@@ -80,9 +81,18 @@ class PGAS_API registered_kernel {
 /// Kernels with the constants max_threads (threads in a block) and min_blocks (blocks that a multiprocessor must hold).
 template <class Kernel>
 concept bounded_kernel = requires {
-  Kernel::max_threads;
-  Kernel::min_blocks;
+  typename std::integral_constant<unsigned, Kernel::max_threads>;
+  typename std::integral_constant<unsigned, Kernel::min_blocks>;
 };
+
+/// Whether a kernel may be launched with blocks of `threads` threads.
+template <class Kernel>
+[[nodiscard]] constexpr bool takes_blocks_of([[maybe_unused]] unsigned threads) {
+  if constexpr (bounded_kernel<Kernel>)
+    return threads <= Kernel::max_threads;
+  else
+    return true;
+}
 
 #if defined(__CUDACC__)
 
