@@ -56,10 +56,14 @@ def download(folder: pathlib.Path) -> None:
     wanted = [f"{package}=={version}.*" for package in PACKAGES[version.partition(".")[0]]]
     if version in CCCL:
         wanted.append(f"nvidia-cuda-cccl=={CCCL[version]}")
-    folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", folder, *wanted])
-    if done.returncode != 0:  # an incomplete version is not used
-        shutil.rmtree(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
+    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", partial, *wanted])
+    if done.returncode == 0:
+        partial.chmod(0o755)
+        partial.rename(folder)
+    else:  # an incomplete version is not used
+        shutil.rmtree(partial)
 
 
 def unpacked(folder: pathlib.Path) -> pathlib.Path:
@@ -201,7 +205,7 @@ def main() -> int:
             missing.append(f"the wheels of CUDA {version} in {folder}")
             continue
         found += [each for each in compilers(unpacked(folder), version, clangs) if options.only in each.name]
-    if not clangs:
+    if not any(each.kind == "clang" for each in found) and not options.only:
         missing.append("clang++ of version " + ", ".join(map(str, CLANG_READS)))
 
     with tempfile.TemporaryDirectory() as scratch:

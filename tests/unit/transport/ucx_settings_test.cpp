@@ -66,8 +66,27 @@ std::map<std::string, std::string> defaults(const ucx_settings& settings) {
   return all;
 }
 
-TEST(ucx_defaults, keep_pes_of_several_hosts_from_shared_memory) {
-  ::unsetenv("UCX_TLS");
+/// Without the user's variables, which are set again at the end.
+class ucx_defaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : names) {
+      if (const char* const value = std::getenv(name)) before_[name] = value;
+      ::unsetenv(name);
+    }
+  }
+  void TearDown() override {
+    for (const char* name : names) ::unsetenv(name);
+    for (const auto& [name, value] : before_) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+
+ private:
+  static constexpr auto names = {"UCX_TLS", "UCX_KEEPALIVE_INTERVAL", "UCX_MM_ERROR_HANDLING", "UCX_NET_DEVICES",
+                                 "UCX_WARN_INVALID_CONFIG"};
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(ucx_defaults, keep_pes_of_several_hosts_from_shared_memory) {
   const ucx_settings several{.one_host = false};
   EXPECT_FALSE(pgas::detail::may_use_shared_memory(several));
   EXPECT_EQ(defaults(several),
@@ -76,7 +95,7 @@ TEST(ucx_defaults, keep_pes_of_several_hosts_from_shared_memory) {
   EXPECT_EQ(defaults({}).at("UCX_MM_ERROR_HANDLING"), "y");
 }
 
-TEST(ucx_defaults, leave_what_the_user_has_set) {
+TEST_F(ucx_defaults, leave_what_the_user_has_set) {
   ::setenv("UCX_KEEPALIVE_INTERVAL", "7s", 1);
   ::setenv("UCX_TLS", "tcp", 1);
   EXPECT_EQ(defaults({.without_tcp = true}), (std::map<std::string, std::string>{})) << "no shared memory, no TLS";
@@ -84,8 +103,6 @@ TEST(ucx_defaults, leave_what_the_user_has_set) {
   EXPECT_EQ(defaults({.devices = "eth0"}),
             (std::map<std::string, std::string>{
                 {"UCX_MM_ERROR_HANDLING", "y"}, {"UCX_NET_DEVICES", "eth0"}, {"UCX_WARN_INVALID_CONFIG", "n"}}));
-  ::unsetenv("UCX_KEEPALIVE_INTERVAL");
-  ::unsetenv("UCX_TLS");
 }
 
 }  // namespace
