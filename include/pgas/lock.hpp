@@ -1,7 +1,7 @@
 /// @file
-/// Locks that the host calls. At any time at most one PE of the world holds a lock. The locks are those of
-/// device/lock.hpp, so kernels and hosts may contend for the same lock. A lock is a 64-bit word in the symmetric heap,
-/// initially zero, on either heap. PEs acquire a lock in the order of their calls.
+/// Locks that the host calls. At any time at most one PE of the world holds a lock. Kernels use
+/// the same locks (device/lock.hpp), so kernels and hosts may contend for a lock. A lock is a 64-bit word in the
+/// symmetric heap, initially zero, on either heap. PEs acquire a lock in the order of their calls.
 ///
 /// *Callers* any thread. A PE holds the lock, not a thread. If several threads of a PE call set_lock(), one of these
 /// threads at a time holds or awaits the lock, in unspecified order. Any thread of the PE may clear the lock. *Errors*

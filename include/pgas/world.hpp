@@ -60,7 +60,7 @@ struct wait_info {
 
 /// @brief The threads of a PE that may call the library.
 ///
-/// The names are those of OpenSHMEM.
+/// OpenSHMEM has the same names.
 enum class thread_level {
   single,      ///< the process has one thread
   funneled,    ///< only the thread that joined calls the library

@@ -21,7 +21,7 @@ struct exchange_table {
 
 constexpr std::uint32_t known_major = 1;
 
-/// Whether the strides are those of C order.
+/// Whether the strides have C order.
 bool in_c_order(const dl_tensor& of) {
   if (of.strides == nullptr) return true;
   std::int64_t step = 1;

@@ -12,8 +12,8 @@ using any_context = context;
 
 extern "C" {
 
-// One instruction of the copy unit sends a tile from shared memory to the peer. The only fence is that of the async
-// proxy.
+// One instruction of the copy unit sends a tile from shared memory to the peer. The only fence is the fence of the
+// async proxy.
 //  ptx  1   cp\.async\.bulk\.global\.shared::cta\.bulk_group
 //  ptx  1   fence\.proxy\.async\.shared::cta
 //  ptx  1   fence\.proxy\.async\.global

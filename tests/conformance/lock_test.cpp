@@ -145,7 +145,7 @@ TEST(lock, the_queue_keeps_its_order) {
   }
 }
 
-/// Checks test_lock() for a free lock and for a held lock. PE numbers are those of the world.
+/// Checks test_lock() for a free lock and for a held lock. PE numbers are numbers in the world.
 struct trying_body {
   sym<lock_t> lock;
   findings found;

@@ -1,6 +1,6 @@
 // Counts the bytes that are sent to split a team, for a growing number of members. The PEs are objects of one process.
-// The messages are those of the library: the agreement on the arguments, the all-gather of colours, and the agreement
-// after the team was made.
+// The test sends the messages of the library: the agreement on the arguments, the all-gather of colours, and the
+// agreement after the team was made.
 #include <gtest/gtest.h>
 
 #include <cstring>

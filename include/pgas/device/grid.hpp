@@ -11,8 +11,8 @@ namespace pgas {
 
 /// @brief The threads of a whole grid, numbered block by block.
 ///
-/// The names are those of cooperative_groups::grid_group. There, sync() never returns if a block does not arrive. In
-/// this class, sync() ends the threads when the world has failed, another thread of this PE has given up, or the
+/// cooperative_groups::grid_group has functions of the same names. Its sync() never returns if a block does not arrive.
+/// The sync() of this class ends the threads when the world has failed, another thread of this PE has given up, or the
 /// deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).

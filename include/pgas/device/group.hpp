@@ -183,7 +183,7 @@ class warp {
   PGAS_FN void sync() const { __syncwarp(); }
   /// @brief The number of this warp in its block.
   ///
-  /// The names are those of cooperative_groups tiles.
+  /// Tiles of cooperative_groups have functions of the same names.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / detail::warp_size; }
   /// @brief The number of warps of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const {

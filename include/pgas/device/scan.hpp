@@ -1,6 +1,6 @@
 /// @file
 /// Scans, or prefix reductions: each member receives the combination of the elements of the members before it. Memory,
-/// units and order are those of `reduce.hpp`.
+/// units and order are as in `reduce.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

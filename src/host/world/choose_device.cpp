@@ -82,7 +82,7 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
     const bool some = index_of([](const device_descriptor& o) { return o.refusal.empty(); }) < n;
     if (settings.heap == heap_kind::automatic && me == 0 && some)
       log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without, info_of(without).refusal);
-    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some records are those of GPUs
+    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some records are of GPUs
     chosen.own = host ? std::move(host) : make_cpu_device();
     for (device_user& user : chosen.users) user.info.properties = chosen.own->properties();
   }

@@ -3,7 +3,7 @@
 
 Usage: names.py --left-out LEFT_OUT_TXT --folder FOLDER -- COMPILER WITH OPTIONS FOR OUR HEADERS
 
-NVIDIA's headers are those of NVSHMEM_HOME, or else of the Python package nvidia-nvshmem-cu13, which is installed into
+NVIDIA's headers come from NVSHMEM_HOME, or else from the Python package nvidia-nvshmem-cu13, which is installed into
 FOLDER once if PyPI can be reached. Exit status 77 means that there are no such headers.
 
 Compares all names that begin with nvshmem_, nvshmemx_, NVSHMEM_ or NVSHMEMX_: macros, types, enumerators, functions.

@@ -36,7 +36,7 @@ TEST(NvshmemNames, statuses_have_names) {
   for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
 }
 
-/// The initial values are those of NVSHMEM's headers, so a program that sets only some members gets the same result.
+/// NVSHMEM's headers have the same initial values, so a program that sets only some members gets the same result.
 TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);

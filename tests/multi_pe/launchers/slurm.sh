@@ -3,7 +3,7 @@
 #
 #   slurm.sh COMMAND [ARGUMENTS...]
 #
-# All state is in a temporary folder; /etc is neither read nor written. The exit status is that of srun, or 77 with the
+# All state is in a temporary folder; /etc is neither read nor written. The exit status is the status of srun, or 77 with the
 # reason if Slurm cannot run on this machine.
 set -euo pipefail
 

@@ -77,7 +77,7 @@ struct Tensor {
 
 /// The algorithm of a tile collective. Each member produces its own results (one-shot), or one member, the root,
 /// produces all results (two-shot). The members exchange data by loads from the other members (pull) or by stores to
-/// them (push). The names are those of NVSHMEM. NVSHMEM's implementation uses multicast memory (NVLS), and this
+/// them (push). NVSHMEM has the same names. Its implementation uses multicast memory (NVLS); this
 /// implementation uses loads and stores.
 typedef enum {
   NVLS_ONE_SHOT_PUSH_NBI = 0,
