@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the library, pgasrun and the halo exchange with each host compiler of the machine, and runs the exchange on 4 PEs.
 
-Usage: host_compilers.py ROOT [--builds DIR] [--only NAME ...]
+Usage: host_compilers.py ROOT [--only NAME ...]
 
 A compiler is a command such as g++-11 or clang++-19. Warnings are errors. Prints a row for each compiler. A compiler that cannot use the libraries of
 this machine, such as Clang 14 with the headers of GCC 13, is named and not used. Ends with 77, as a skipped test, if the machine has no other compiler."""
@@ -39,7 +39,6 @@ def uses_libraries(name: str, folder: pathlib.Path) -> bool:
 def fault_of(root: pathlib.Path, builds: pathlib.Path, name: str) -> str:
     """Builds and runs with one compiler. Returns the output of the step that failed, or nothing."""
     build = builds / name
-    shutil.rmtree(build, ignore_errors=True)
     c = name.replace("clang++", "clang").replace("g++", "gcc")
     launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={found}" for found in [shutil.which("ccache")] if found]
     steps = (["cmake", "-S", str(root), "-B", str(build), "-G", "Ninja", f"-DCMAKE_C_COMPILER={c}", f"-DCMAKE_CXX_COMPILER={name}", *OPTIONS, *launcher],
@@ -55,7 +54,6 @@ def fault_of(root: pathlib.Path, builds: pathlib.Path, name: str) -> str:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("root", type=pathlib.Path)
-    options.add_argument("--builds", type=pathlib.Path, help="the folder of the builds, which are kept (default: a temporary folder)")
     options.add_argument("--only", nargs="+", choices=COMPILERS, default=COMPILERS)
     asked = options.parse_args()
     faults = []
@@ -70,7 +68,7 @@ def main() -> int:
             return 77
         print("| compiler | builds, and the halo exchange is right |\n| --- | --- |", flush=True)
         for name in found:
-            fault = fault_of(asked.root.resolve(), asked.builds or pathlib.Path(folder), name)
+            fault = fault_of(asked.root.resolve(), pathlib.Path(folder), name)
             faults += [f"{name}: {fault}"] if fault else []
             print(f"| {name} | {'no' if fault else 'yes'} |", flush=True)
     print(f"not on this machine: {missing}" if missing else "", *faults, sep="\n")
