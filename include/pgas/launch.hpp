@@ -91,11 +91,10 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
-  if constexpr (detail::bounded_kernel<Kernel>)
-    if (!detail::takes_blocks_of<Kernel>(shape.threads))
-      throw error(code::launch_failed, "launch: a block of " + std::to_string(shape.threads) +
-                                           " threads, but the kernel's max_threads is " +
-                                           std::to_string(Kernel::max_threads));
+  if (shape.threads > detail::largest_block<Kernel>())
+    throw error(code::launch_failed,
+                "launch: a block of " + std::to_string(shape.threads) + " threads, but the kernel's max_threads is " +
+                    std::to_string(detail::largest_block<Kernel>()) + ": launch smaller blocks, or raise max_threads");
   detail::launch_kernel(w,
                         {shape.blocks, shape.threads, shape.shared_bytes, shape.resident, shape.urgent, shape.overlaps},
                         on, kernel, arguments...);
@@ -115,7 +114,7 @@ template <class Kernel, class... Arguments>
                                            const Arguments&...) {
   w.check();
   if (threads == 0) throw error(code::launch_failed, "max_resident_blocks: a block needs at least one thread");
-  if (!detail::takes_blocks_of<Kernel>(threads)) return 0;
+  if (threads > detail::largest_block<Kernel>()) return 0;
   return detail::resident_blocks<Kernel, Arguments...>(w, {1, threads, shared_bytes, true});
 }
 

@@ -85,13 +85,13 @@ concept bounded_kernel = requires {
   typename std::integral_constant<unsigned, Kernel::min_blocks>;
 };
 
-/// Whether a kernel may be launched with blocks of `threads` threads.
+/// The largest number of threads in a block of the kernel.
 template <class Kernel>
-[[nodiscard]] constexpr bool takes_blocks_of([[maybe_unused]] unsigned threads) {
+[[nodiscard]] constexpr unsigned largest_block() {
   if constexpr (bounded_kernel<Kernel>)
-    return threads <= Kernel::max_threads;
+    return Kernel::max_threads;
   else
-    return true;
+    return ~0u;  // the device limits the blocks
 }
 
 #if defined(__CUDACC__)
