@@ -19,7 +19,7 @@ command -v aarch64-linux-gnu-g++ >/dev/null || skip "no aarch64-linux-gnu-g++: a
 command -v nvcc >/dev/null || skip "no nvcc, on PATH or in /usr/local/cuda/bin"
 
 # nvcc knows the targets that its own folder has. The links in the view have the names of the toolkit's programs.
-toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+toolkit=$(tests/support/cuda_toolkit.sh)
 view=$(readlink -m "${1:-build/aarch64-cuda}")
 rm -rf "$view"
 mkdir -p "$view/bin" "$view/targets/sbsa-linux" "$view/host" "$view/objects"
@@ -31,7 +31,8 @@ ln -s /usr/include/fmt "$view/host/fmt"  # headers for any architecture
 options=(-std=c++20 -fPIC -O0 -Iinclude -Isrc -isystem "$view/host")
 export VIEW=$view OPTIONS="${options[*]}"
 compile() {
-  local object
+  set -e
+  local object file
   object=$VIEW/objects/$(basename "$1").o
   # shellcheck disable=SC2086  # words on purpose
   case $1 in

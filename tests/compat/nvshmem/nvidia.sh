@@ -32,7 +32,7 @@ say "work in $work"
 
 command -v nvcc >/dev/null 2>&1 || PATH=$PATH:/usr/local/cuda/bin
 nvcc=$(command -v nvcc) || die "there is no nvcc"
-cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+cuda=$("$root/tests/support/cuda_toolkit.sh" "$nvcc") || die "no CUDA toolkit"
 say "nvcc: $nvcc, $(nvcc --version | grep release)"
 arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
 [ "$arch" != sm_ ] || { arch=sm_90; say "no GPU found: compiling for $arch, running nothing"; pes=(); }

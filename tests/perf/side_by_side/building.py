@@ -66,7 +66,7 @@ def find_toolkit():
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if nvcc is None:
         raise BuildError("there is no nvcc")
-    return nvcc, os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+    return nvcc, subprocess.check_output([os.path.join(HERE, "../../support/cuda_toolkit.sh"), nvcc], text=True).strip()
 
 
 def rows_files():
