@@ -1,4 +1,4 @@
-# Finds the libraries with which pgas is built: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json. CUDA, PMIx and UCX are
+# Finds the libraries with which pgas is built: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json, zlib. CUDA, PMIx and UCX are
 # optional.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -25,11 +25,18 @@ else()
   target_link_libraries(pgas_sodium INTERFACE PkgConfig::SODIUM)
 endif()
 
-# CUDA: needed to build the GPU backend, but not to run it, because the driver is looked up at run time.
+# CUDA: headers, and a compiler of kernels. The library looks the driver up at run time, and uses no other part of CUDA.
+#   PGAS_HAVE_CUDA: the library has the GPU backend. NVRTC of PGAS_KERNEL_TOOLKIT or nvcc compiles its kernels.
+#   PGAS_HAVE_NVCC: nvcc compiles the GPU side of examples, tests and pgas-perf.
+set(PGAS_KERNEL_TOOLKIT "" CACHE PATH
+  "Folder of a CUDA toolkit (include, lib) whose NVRTC compiles the library's kernels; empty: nvcc compiles them")
 set(PGAS_HAVE_CUDA OFF)
+set(PGAS_HAVE_NVCC OFF)
 if(NOT PGAS_CUDA STREQUAL "OFF")
-  include(CheckLanguage)
-  check_language(CUDA)
+  if(NOT CMAKE_CROSSCOMPILING)
+    include(CheckLanguage)
+    check_language(CUDA)
+  endif()
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
@@ -44,10 +51,44 @@ if(NOT PGAS_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     find_package(CUDAToolkit REQUIRED)
-    set(PGAS_HAVE_CUDA ON)
+    set(PGAS_HAVE_NVCC ON)
     set(PGAS_COMPILED_ONLY --Ofast-compile=max)  # for targets that PGAS_CUDA_COMPILED_ONLY names
+    set(PGAS_CUDA_INCLUDE_DIRS ${CUDAToolkit_INCLUDE_DIRS})
+  endif()
+  if(PGAS_KERNEL_TOOLKIT)
+    set(PGAS_CUDA_INCLUDE_DIRS ${PGAS_KERNEL_TOOLKIT}/include)
+    if(NOT PGAS_HAVE_NVCC)  # NVSHMEM's types are CUDA's types
+      set(CUDAToolkit_FOUND ON)
+      set(CUDAToolkit_INCLUDE_DIRS ${PGAS_CUDA_INCLUDE_DIRS})
+    endif()
+  endif()
+  if(PGAS_CUDA_INCLUDE_DIRS)
+    find_file(PGAS_CUDA_H cuda.h PATHS ${PGAS_CUDA_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH NO_CACHE REQUIRED)
+    file(STRINGS ${PGAS_CUDA_H} line REGEX "^#define CUDA_VERSION [0-9]+")
+    string(REGEX MATCH "[0-9]+" PGAS_CUDA_VERSION "${line}")
+    if(PGAS_CUDA_VERSION LESS 12040)
+      message(FATAL_ERROR "${PGAS_CUDA_H} is of CUDA ${PGAS_CUDA_VERSION}; pgas needs CUDA 12.4 (12040) or newer")
+    endif()
+    math(EXPR major "${PGAS_CUDA_VERSION} / 1000")
+    math(EXPR minor "${PGAS_CUDA_VERSION} % 1000 / 10")
+    set(PGAS_CUDA_VERSION_TEXT ${major}.${minor})
+    set(PGAS_HAVE_CUDA ON)
   elseif(PGAS_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH or set CMAKE_CUDA_COMPILER")
+    message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH, or set CMAKE_CUDA_COMPILER or PGAS_KERNEL_TOOLKIT")
+  endif()
+endif()
+
+# zlib: decompresses the library's kernels. The static library, if it exists, becomes part of the library.
+if(PGAS_HAVE_CUDA)
+  find_package(ZLIB REQUIRED)
+  find_library(PGAS_ZLIB_ARCHIVE libz.a)
+  mark_as_advanced(PGAS_ZLIB_ARCHIVE)
+  add_library(pgas_zlib INTERFACE)
+  target_include_directories(pgas_zlib SYSTEM INTERFACE ${ZLIB_INCLUDE_DIRS})
+  if(PGAS_ZLIB_ARCHIVE)
+    target_link_libraries(pgas_zlib INTERFACE ${PGAS_ZLIB_ARCHIVE})
+  else()
+    target_link_libraries(pgas_zlib INTERFACE ${ZLIB_LIBRARIES})
   endif()
 endif()
 

@@ -1,4 +1,4 @@
-# Toolchain file: the host heap for 64-bit Arm, compiled on another machine with Debian's cross compiler and executed
+# Toolchain file: the library for 64-bit Arm, compiled on another machine with Debian's cross compiler and executed
 # there by qemu. tests/platforms/aarch64.sh writes the folder PGAS_SYSROOT with the libraries of Arm.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

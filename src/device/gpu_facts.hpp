@@ -37,7 +37,7 @@ struct gpu_facts {
 
 struct gpu_survey {
   int driver = 0;               ///< the CUDA version of the driver, for example 13000
-  int runtime = 0;              ///< the CUDA version with which this library was built
+  int kernels = 0;              ///< the CUDA version that compiled the library's kernels
   bool fabric_channel = false;  ///< an IMEX channel device exists
   bool mps = false;             ///< kernels of several processes run at the same time
   std::vector<gpu_facts> gpus;  ///< GPUs by number

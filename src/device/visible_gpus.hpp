@@ -13,9 +13,9 @@ namespace pgas::detail {
 /// The bytes of a GPU's UUID.
 using gpu_uuid = std::array<std::byte, 16>;
 
-/// The number of GPUs in the CUDA runtime. *Errors* device_unavailable.
+/// The number of GPUs that the driver shows to this process. *Errors* device_unavailable.
 [[nodiscard]] int visible_gpus();
-/// @param ordinal the number of the GPU in the CUDA runtime *Errors* device_unavailable if the process does not see the
+/// @param ordinal the number of the GPU in this process *Errors* device_unavailable if the process does not see the
 /// GPU.
 [[nodiscard]] gpu_uuid uuid_of_gpu(int ordinal);
 /// The number of the GPU in this process. Empty if the process does not see the GPU. *Errors* device_unavailable

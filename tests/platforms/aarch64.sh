@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Compiles the host heap for 64-bit Arm and runs its tests under qemu, on a machine that is not Arm.
+# Compiles the library for 64-bit Arm and runs the tests of the host heap under qemu, on a machine that is not Arm.
 #
 #   aarch64.sh [--all] [CMAKE OPTIONS...]
 #
-# Builds the preset cpu-aarch64 in build/cpu-aarch64, and runs a fast part of its tests, or with --all every test. The
-# libraries for Arm go to build/aarch64-sysroot, from the package sources of this machine; nothing is installed. Exit
-# status 77: something is missing here, which the output names.
+# Builds the preset aarch64 in build/aarch64, and runs a fast part of its tests, or with --all every test. The
+# libraries for Arm go to build/aarch64-sysroot, from the package sources of this machine; nothing is installed. The
+# library has the GPU backend if the wheels of CUDA 12.9 can be downloaded: the headers are the same for both
+# architectures, and NVRTC of this machine compiles the kernels. Exit status 77: something is missing here, which the
+# output names.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 
@@ -27,7 +29,7 @@ done
 # ---- the libraries for Arm -------------------------------------------------------------------------------------------
 
 sysroot=$PWD/build/aarch64-sysroot
-packages=(libfmt-dev libfmt9 libsodium-dev libgtest-dev nlohmann-json3-dev libcli11-dev)
+packages=(libfmt-dev libfmt9 libsodium-dev libgtest-dev nlohmann-json3-dev libcli11-dev zlib1g-dev)
 
 # apt with lists and archives in the build tree, as if this machine were an Arm machine without packages.
 arm_apt() {
@@ -57,9 +59,9 @@ get_libraries() {
 # ---- build and tests -------------------------------------------------------------------------------------------------
 
 # The fast part: programs, and a pattern of their tests.
-programs=(pgasrun pgas-info unit_share sharing_c timeline_c unit_exchange unit_proxy unit_heap unit_device_cpu unit_topology
+programs=(pgas pgasrun pgas-info unit_share sharing_c timeline_c unit_exchange unit_proxy unit_heap unit_device_cpu unit_topology
           device_cpu conformance_cpu host_api_tests collective_tests operation_tests)
-tests='^(unit[.](share|share[.]c|share[.]timeline_c|exchange[.].|proxy.*|topology)|pgas_info[.].*'
+tests='^(unit[.](share|share[.]c|share[.]timeline_c|exchange[.].|proxy.*|topology|device[.]cuda.*)|pgas_info[.].*'
 tests+='|device[.]cpu[.].|conformance[.]cpu[.]1|multi_pe[.](host_api|collective|operation)[.].*)$'
 
 # Tests that fail because of qemu 7.2:
@@ -79,17 +81,25 @@ export PGAS_HEAP_STRIDE=1G  # reserves fewer addresses
 # Tests that map memory run with pages of 64 KiB, which a kernel for Arm may have.
 with_large_pages='^(unit[.](share|heap|device[.]cpu)|multi_pe[.]host_api[.]4pe)$'
 
-cmake --preset cpu-aarch64 "-DPGAS_SYSROOT=$sysroot" "$@" >build/cpu-aarch64.configure.log 2>&1 || {
-  cat build/cpu-aarch64.configure.log
+if toolkit=$(python3 -B cmake/cuda_wheels.py "${CUDA_WHEELS:-build/cuda-wheels}" 12.9); then
+  cuda=(-DPGAS_CUDA=ON "-DPGAS_KERNEL_TOOLKIT=$toolkit" -DPGAS_KERNEL_ARCHITECTURES=90-virtual)
+  programs+=(unit_device_cuda driver_lookup)
+else
+  echo "not compiled: the GPU backend, because the wheels of CUDA 12.9 could not be downloaded"
+  cuda=(-DPGAS_CUDA=OFF)
+fi
+
+cmake --preset aarch64 "-DPGAS_SYSROOT=$sysroot" "${cuda[@]}" "$@" >build/aarch64.configure.log 2>&1 || {
+  cat build/aarch64.configure.log
   exit 1
 }
 jobs=$(nproc)
 targets=("${programs[@]}")
 if [ "$part" = all ]; then targets=(tests/all) tests=.; fi
-cmake --build build/cpu-aarch64 -j "$jobs" --target "${targets[@]}" -- --quiet
-ctest --preset cpu-aarch64 -j $((jobs + 2)) -R "$tests" -E "$not_run"
+cmake --build build/aarch64 -j "$jobs" --target "${targets[@]}" -- --quiet
+ctest --preset aarch64 -j $((jobs + 2)) -R "$tests" -E "$not_run"
 # Since version 9, qemu ignores the size of pages. The tests then run with pages of 4 KiB.
-page=build/cpu-aarch64/page_size
+page=build/aarch64/page_size
 echo 'int main() { return sysconf(_SC_PAGESIZE) != 65536; }' | aarch64-linux-gnu-gcc -include unistd.h -x c - -o $page
 QEMU_PAGESIZE=65536 qemu-aarch64 -L /usr/aarch64-linux-gnu $page || echo "not tested: pages of 64 KiB, which this qemu does not emulate"
-QEMU_PAGESIZE=65536 ctest --preset cpu-aarch64 -j $((jobs + 2)) -R "$with_large_pages"
+QEMU_PAGESIZE=65536 ctest --preset aarch64 -j $((jobs + 2)) -R "$with_large_pages"

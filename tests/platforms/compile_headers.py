@@ -3,10 +3,9 @@
 
 Usage: compile_headers.py ROOT --toolkits DIR [--download] [--only TEXT] [--jobs N]
 
-DIR has a folder for each version of CUDA, such as DIR/12.4, with the wheels of PACKAGES. --download gets the missing
-wheels with pip. The program unpacks the wheels and removes them. Of each version, the program uses NVRTC, nvcc where
-the wheels have all of nvcc, and a clang++ of the machine that knows the version. Each compiler makes machine code,
-because only ptxas reads inline assembly.
+DIR has a folder for each version of CUDA, such as DIR/12.4, which cmake/cuda_wheels.py makes. --download makes the missing
+folders. Of each version, the program uses NVRTC, nvcc where the wheels have all of nvcc, and a clang++ of the machine that
+knows the version. Each compiler makes machine code, because only ptxas reads inline assembly.
 
 Prints a table in Markdown, and below it the first error of each cell that says "no". Exit status 77: a compiler of
 VERSIONS is missing, and none of the others has failed.
@@ -14,7 +13,6 @@ VERSIONS is missing, and none of the others has failed.
 
 import argparse
 import concurrent.futures
-import ctypes
 import os
 import pathlib
 import re
@@ -22,19 +20,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from typing import NamedTuple
 
+CMAKE = pathlib.Path(__file__).resolve().parents[2] / "cmake"
+sys.path.insert(0, os.fspath(CMAKE))
+from cuda_wheels import download, unpacked  # noqa: E402
+
+NVRTC = os.fspath(CMAKE / "compile_with_nvrtc.py")
 SKIPPED = 77
 VERSIONS = ("12.4", "12.6", "12.9", "13.0", "13.5")
 ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
-PACKAGES = {
-    "12": ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-cccl-cu12"),
-    "13": ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm"),
-}
-UNUSED = ("libnvrtc.alt.", "libnvrtc-builtins.alt.", "libnvvm.", "nvlink")  # large files that no compiler here reads
-# Later versions of libcu++ have version numbers that differ from CUDA's.
-CCCL = {"13.0": "13.0.*", "13.5": "13.3.5.*"}
 # By Clang's version: the newest CUDA whose headers Clang can read, and the architectures that Clang knows.
 CLANG_READS = {18: (12, 3), 19: (12, 6), 20: (12, 8), 21: (12, 9)}
 CLANG_KNOWS = {18: ("75", "80", "86", "89", "90"), 19: ("75", "80", "86", "89", "90")}
@@ -48,48 +43,7 @@ class Compiler(NamedTuple):
     architectures: tuple[str, ...]
 
 
-# ---- the toolkits ---------------------------------------------------------------------------------------------------
-
-
-def download(folder: pathlib.Path) -> None:
-    version = folder.name
-    wanted = [f"{package}=={version}.*" for package in PACKAGES[version.partition(".")[0]]]
-    if version in CCCL:
-        wanted.append(f"nvidia-cuda-cccl=={CCCL[version]}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", partial, *wanted])
-    if done.returncode == 0:
-        partial.chmod(0o755)
-        partial.rename(folder)
-    else:  # an incomplete version is not used
-        shutil.rmtree(partial)
-
-
-def unpacked(folder: pathlib.Path) -> pathlib.Path:
-    """Unpacks the wheels of a version into one folder with the layout of a toolkit. The files of nvidia/PART/ in a
-    wheel go into the root of this folder."""
-    toolkit = folder / "toolkit"
-    if toolkit.exists():
-        return toolkit
-    partial = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    for wheel in sorted(folder.glob("*.whl")):
-        with zipfile.ZipFile(wheel) as archive:
-            for name in archive.namelist():
-                parts = name.split("/")
-                if parts[0] != "nvidia" or len(parts) < 3 or name.endswith((".a", "/")) or parts[-1].startswith(UNUSED):
-                    continue
-                target = partial.joinpath(*parts[2:])
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(name) as source, open(target, "wb") as to:
-                    shutil.copyfileobj(source, to)
-                if "bin" in parts:
-                    target.chmod(0o755)
-    partial.chmod(0o755)
-    partial.rename(toolkit)
-    for wheel in folder.glob("*.whl"):
-        wheel.unlink()
-    return toolkit
+# ---- the compilers --------------------------------------------------------------------------------------------------
 
 
 def compilers(toolkit: pathlib.Path, version: str, clangs: list[tuple[int, str]]) -> list[Compiler]:
@@ -117,34 +71,8 @@ def installed_clangs() -> list[tuple[int, str]]:
 
 
 def known_to_nvrtc(library: pathlib.Path) -> tuple[str, ...]:
-    text = subprocess.run([sys.executable, "-B", os.path.abspath(__file__), "--nvrtc", os.fspath(library)], stdout=subprocess.PIPE,
-                          text=True, check=True).stdout
+    text = subprocess.run([sys.executable, "-B", NVRTC, library], stdout=subprocess.PIPE, text=True, check=True).stdout
     return tuple(text.split())
-
-
-def nvrtc_child(path: str, words: list[str]) -> int:
-    """Executes --nvrtc LIBRARY [OPTION... SOURCE] in a separate process, because a process can load only one libnvrtc.
-    Without a source, prints the architectures; otherwise compiles the source."""
-    library = ctypes.CDLL(path)
-    if not words:
-        count = ctypes.c_int()
-        library.nvrtcGetNumSupportedArchs(ctypes.byref(count))
-        numbers = (ctypes.c_int * count.value)()
-        library.nvrtcGetSupportedArchs(numbers)
-        print(*numbers)
-        return 0
-    *options, source = words
-    program = ctypes.c_void_p()
-    text = pathlib.Path(source).read_bytes()
-    library.nvrtcCreateProgram(ctypes.byref(program), text, b"headers.cu", 0, None, None)
-    arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    status = library.nvrtcCompileProgram(program, len(options), arguments)
-    size = ctypes.c_size_t()
-    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-    log = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetProgramLog(program, log)
-    print(log.value.decode(errors="replace"))
-    return 1 if status else 0
 
 
 def command(compiler: Compiler, architecture: str, source: pathlib.Path, root: pathlib.Path) -> list[str]:
@@ -154,8 +82,8 @@ def command(compiler: Compiler, architecture: str, source: pathlib.Path, root: p
     # Inlines less in files that are only compiled, which halves the time.
     common = ["-DPGAS_INLINED=inline", *ours]
     if compiler.kind == "nvrtc":
-        return [sys.executable, "-B", os.path.abspath(__file__), "--nvrtc", compiler.program, f"--gpu-architecture=sm_{architecture}",
-                "--std=c++17", "-default-device", "--device-debug", *common, *cudas, os.fspath(source)]
+        return [sys.executable, "-B", NVRTC, compiler.program, os.fspath(source), os.devnull, f"--gpu-architecture=sm_{architecture}",
+                "--std=c++17", "-default-device", "--device-debug", *common, *cudas]
     if compiler.kind == "nvcc":
         return [compiler.program, f"-arch=sm_{architecture}", "-std=c++20", "-Werror=all-warnings", "-Xcicc", "-O0",
                 *common, *cudas, "-x", "cu", "-cubin", "-o", os.devnull, os.fspath(source)]
@@ -184,8 +112,6 @@ def device_headers(root: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--nvrtc"]:
-        return nvrtc_child(sys.argv[2], sys.argv[3:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("--toolkits", type=pathlib.Path, required=True, metavar="DIR")

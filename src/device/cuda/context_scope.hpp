@@ -8,17 +8,17 @@
 namespace pgas::detail::cuda {
 
 /// While this object exists, CUDA calls of this thread do not invalidate captures of other streams, regardless of the
-/// mode of the capture. Without the object, a capture with cudaStreamCaptureModeGlobal forbids cudaMalloc and other
+/// mode of the capture. Without the object, a capture with CU_STREAM_CAPTURE_MODE_GLOBAL forbids cuMemAlloc and other
 /// calls. Scopes may be nested.
 class relaxed_capture_scope {
  public:
-  relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~relaxed_capture_scope() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  relaxed_capture_scope() noexcept { static_cast<void>(driver().exchange_capture_mode(&mode_)); }
+  ~relaxed_capture_scope() { static_cast<void>(driver().exchange_capture_mode(&mode_)); }
   relaxed_capture_scope(const relaxed_capture_scope&) = delete;
   relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 /// Makes a context current for a scope. If the context is already current, which is the usual case, the constructor

@@ -10,23 +10,13 @@
 #include <new>
 #include <thread>
 
-#include "device/both_backends/execute_collective.hpp"
 #include "device/cuda/choose_gpu.hpp"
-#include "device/cuda/kernels/kernels.hpp"
+#include "device/visible_gpus.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 
 namespace pgas::detail::cuda {
 
 namespace {
-
-std::string printable(const cudaUUID_t& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
 
 /// The time that a kernel may run after the world has failed. Waits of kernels check the abort word every few
 /// microseconds.
@@ -40,12 +30,6 @@ std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-
-/// Frees memory by cudaFree or cudaFreeHost, if an error occurs before the memory has an owner.
-template <cudaError_t (*Free)(void*)>
-struct freeing {
-  void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
-};
 
 /// The contexts that push_context() has made current on this thread, the innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
@@ -80,16 +64,13 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal), legacy_(ordinal) {
 
 void cuda_device::set_up() {
   const current_context current(context_);
-  cudaDeviceProp described{};
-  check(cudaGetDeviceProperties(&described, ordinal_), "cudaGetDeviceProperties");
   properties_.kind = heap_kind::cuda;
-  properties_.name = described.name;
-  properties_.uuid = printable(described.uuid);
-  properties_.pci =
-      fmt::format("{:04x}:{:02x}:{:02x}.0", described.pciDomainID, described.pciBusID, described.pciDeviceID);
+  properties_.name = name_of(ordinal_);
+  properties_.uuid = text_of(uuid_of_gpu(ordinal_));
+  properties_.pci = pci_address_of(ordinal_);
   properties_.ordinal = ordinal_;
-  properties_.memory_bytes = described.totalGlobalMem;
-  properties_.multiprocessors = static_cast<unsigned>(described.multiProcessorCount);
+  check(driver().device_memory(&properties_.memory_bytes, ordinal_), "cuDeviceTotalMem");
+  properties_.multiprocessors = static_cast<unsigned>(attribute_of(ordinal_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   reaches_pageable_ = has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
   granularity_ = legacy_segments::block_bytes;
@@ -98,15 +79,13 @@ void cuda_device::set_up() {
     check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
           "cuMemGetAllocationGranularity");
   }
-  check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  internal_ = make_stream(0);
   result_ = allocate_mapped(128);
-  std::size_t stack_bytes = 0;
-  check(load_library_kernels(stack_bytes), "loading the library's kernels");
-  make_room_for_stacks(stack_bytes);
-  properties_.registers = static_cast<unsigned>(described.regsPerMultiprocessor);
-  cudaFuncAttributes updates{};
-  check(describe_updates(updates), "asking what the proxy's kernel needs");
-  properties_.proxy_registers = static_cast<unsigned>(updates.numRegs);
+  kernels_.emplace(ordinal_);
+  make_room_for_stacks(kernels_->stack_bytes());
+  properties_.registers =
+      static_cast<unsigned>(attribute_of(ordinal_, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR));
+  properties_.proxy_registers = kernels_->registers_of(library_kernel::updates);
 }
 
 cuda_device::~cuda_device() {
@@ -116,55 +95,60 @@ cuda_device::~cuda_device() {
 void cuda_device::release() noexcept {
   const relaxed_capture_scope undisturbed;
   if (const quiet_context current(context_); current) {
-    if (internal_ != nullptr) static_cast<void>(cudaStreamDestroy(internal_));
+    if (internal_ != nullptr) static_cast<void>(driver().stream_destroy(internal_));
     if (result_.host != nullptr) free_mapped(result_);
   }
   static_cast<void>(driver().primary_release(ordinal_));
 }
 
-int cuda_device::value_of(CUdevice_attribute attribute) const noexcept {
-  int value = 0;
-  return driver().attribute(&value, attribute, ordinal_) == CUDA_SUCCESS ? value : 0;
+CUstream cuda_device::make_stream(int priority) {
+  CUstream stream = nullptr;
+  check(driver().stream_create(&stream, CU_STREAM_NON_BLOCKING, priority), "cuStreamCreateWithPriority");
+  return stream;
 }
 
-cudaStream_t cuda_device::stream_of(stream_handle stream) const noexcept {
-  return stream != nullptr ? static_cast<cudaStream_t>(stream) : internal_;
+CUstream cuda_device::stream_of(stream_handle stream) const noexcept {
+  return stream != nullptr ? static_cast<CUstream>(stream) : internal_;
 }
 
 mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
   const current_context current(context_);
   void* host = nullptr;
-  check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  std::unique_ptr<void, freeing<cudaFreeHost>> owned(host);
+  check(driver().host_alloc(&host, bytes, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE), "cuMemHostAlloc");
+  std::unique_ptr<void, decltype(driver().host_free)> owned(host, driver().host_free);
   std::fill_n(static_cast<unsigned char*>(host), bytes, static_cast<unsigned char>(0));
-  mapped_memory memory;
-  check(cudaHostGetDevicePointer(&memory.device, host, 0), "cudaHostGetDevicePointer");
-  memory.host = owned.release();
-  return memory;
+  CUdeviceptr address = 0;
+  check(driver().host_pointer(&address, host, 0), "cuMemHostGetDevicePointer");
+  return {owned.release(), reinterpret_cast<void*>(address)};
 }
 
 void cuda_device::free_mapped(mapped_memory memory) noexcept {
   if (lost_kernel_) return;
   const quiet_context current(context_);
   if (!current) return;
-  static_cast<void>(cudaFreeHost(memory.host));
+  static_cast<void>(driver().host_free(memory.host));
 }
 
 void* cuda_device::allocate_device(std::size_t bytes) {
   const current_context current(context_);
-  void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes), "cudaMalloc", code::out_of_memory);
-  std::unique_ptr<void, freeing<cudaFree>> owned(memory);
-  fill(memory, 0, bytes, nullptr);
-  synchronize(nullptr);
-  return owned.release();
+  CUdeviceptr memory = 0;
+  check(driver().alloc(&memory, bytes), "cuMemAlloc", code::out_of_memory);
+  auto* const address = reinterpret_cast<void*>(memory);
+  try {
+    fill(address, 0, bytes, nullptr);
+    synchronize(nullptr);
+  } catch (...) {
+    static_cast<void>(driver().free(memory));
+    throw;
+  }
+  return address;
 }
 
 void cuda_device::free_device(void* memory) noexcept {
   if (lost_kernel_) return;
   const quiet_context current(context_);
   if (!current) return;
-  static_cast<void>(cudaFree(memory));
+  static_cast<void>(driver().free(pointer(memory)));
 }
 
 // ---- physical memory, and the virtual layout: see "Virtual Memory Management" in the documentation of the CUDA driver
@@ -174,8 +158,9 @@ remote_writes cuda_device::order_of_remote_writes(bool for_peers) const noexcept
   if (!has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)) return remote_writes::visible;
   const int needed =
       for_peers ? CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES : CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
-  if (value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >= needed) return remote_writes::visible;
-  const int ways = value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
+  if (attribute_of(ordinal_, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >= needed)
+    return remote_writes::visible;
+  const int ways = attribute_of(ordinal_, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
   return (ways & CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST) != 0 ? remote_writes::after_flush : remote_writes::never;
 }
 
@@ -234,7 +219,7 @@ segment_id cuda_device::create(std::size_t bytes, handle_kind kind) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     std::size_t free = 0;
     std::size_t total = 0;
-    static_cast<void>(cudaMemGetInfo(&free, &total));
+    static_cast<void>(driver().memory_info(&free, &total));
     throw error(code::out_of_memory, fmt::format("{} has {} of {} MiB free, a segment of {} MiB does not fit",
                                                  properties_.name, free >> 20, total >> 20, bytes >> 20));
   }
@@ -388,9 +373,7 @@ bool cuda_device::idle(stream_handle stream) {
   if (capturing(stream)) return true;
   const in_context current(context_);
   const relaxed_capture_scope undisturbed;
-  const cudaError_t state = cudaStreamQuery(stream_of(stream));
-  static_cast<void>(cudaGetLastError());
-  return state != cudaErrorNotReady;
+  return driver().stream_query(stream_of(stream)) != CUDA_ERROR_NOT_READY;
 }
 
 void cuda_device::check_work(stream_handle stream) {
@@ -404,17 +387,16 @@ void cuda_device::check_work(stream_handle stream) {
 
 bool cuda_device::capturing(stream_handle stream) {
   const in_context current(context_);
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream_of(stream), &status), "querying whether a stream is being captured");
-  return status != cudaStreamCaptureStatusNone;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  check(driver().stream_is_capturing(stream_of(stream), &status), "querying whether a stream is being captured");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-stream_handle cuda_device::wrap_stream(void* native) { return native != nullptr ? native : cudaStreamLegacy; }
+stream_handle cuda_device::wrap_stream(void* native) { return native != nullptr ? native : CU_STREAM_LEGACY; }
 
 stream_handle cuda_device::create_stream() {
   const current_context current(context_);
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  CUstream stream = make_stream(0);
   const std::lock_guard lock(streams_.mutex);
   streams_.numbers.insert(number_of_stream(stream));
   return stream;
@@ -424,10 +406,8 @@ stream_handle cuda_device::create_urgent_stream() {
   const current_context current(context_);
   int least = 0;
   int greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreateWithPriority");
-  return stream;
+  check(driver().ctx_priorities(&least, &greatest), "cuCtxGetStreamPriorityRange");
+  return make_stream(greatest);
 }
 
 void cuda_device::destroy_stream(stream_handle stream) noexcept {
@@ -442,16 +422,16 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   {
     const std::lock_guard lock(streams_.mutex);
     unsigned long long number = 0;
-    if (cudaStreamGetId(static_cast<cudaStream_t>(stream), &number) == cudaSuccess) streams_.numbers.erase(number);
-    static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+    if (driver().stream_id(static_cast<CUstream>(stream), &number) == CUDA_SUCCESS) streams_.numbers.erase(number);
+    static_cast<void>(driver().stream_destroy(static_cast<CUstream>(stream)));
   }
 }
 
 std::uint64_t cuda_device::number_of(stream_handle stream) {
-  if (stream != cudaStreamPerThread) return device::number_of(stream);
+  if (stream != CU_STREAM_PER_THREAD) return device::number_of(stream);
   constexpr std::uint64_t no_address = std::uint64_t{1} << 63;
   const in_context current(context_);
-  return no_address | number_of_stream(cudaStreamPerThread);
+  return no_address | number_of_stream(CU_STREAM_PER_THREAD);
 }
 
 void cuda_device::synchronize(stream_handle stream) {
@@ -459,7 +439,7 @@ void cuda_device::synchronize(stream_handle stream) {
   const std::uint64_t due = enqueued_.load(std::memory_order_acquire);
   if (internal && done_.load(std::memory_order_acquire) >= due) return;
   const current_context current(context_);
-  // Polls, because cudaStreamSynchronize() does not return if a kernel does not end.
+  // Polls, because cuStreamSynchronize() does not return if a kernel does not end.
   for (int polls = 0;; ++polls) {
     const CUresult state = driver().stream_query(stream_of(stream));
     if (state != CUDA_ERROR_NOT_READY) {
@@ -496,39 +476,29 @@ void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_han
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
-  check(cudaMemsetAsync(at, value, bytes, on.stream()), "filling memory");
+  check(driver().fill_async(pointer(at), value, bytes, on.stream()), "filling memory");
 }
 
 std::unique_ptr<stream_order> cuda_device::make_stream_order() {
   return std::make_unique<cuda_stream_order>(context_, streams_);
 }
 
-cudaError_t launch_collective(const context& context, const team_view& team, const collective_request& request,
-                              grid_state* blocks, cudaStream_t stream) {
-  if (moves(request)) return launch_collective_of<untyped>(context, team, request, blocks, stream);
-  cudaError_t result = cudaErrorInvalidValue;
-  dispatch_type_group(request, [&]<class Types>(Types) {
-    result = launch_collective_of<Types>(context, team, request, blocks, stream);
-    return true;
-  });
-  return result;
-}
-
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
                              grid_state* blocks, stream_handle stream) {
   const enqueuing on(*this, stream);
-  check(launch_collective(context, team, request, blocks, on.stream()), "launching a collective", code::launch_failed);
+  kernels_->collective(context, team, request, blocks, on.stream());
 }
 
 void cuda_device::make_room_for_stacks(std::size_t bytes) {
   const current_context current(context_);
   std::size_t limit = 0;
-  check(cudaDeviceGetLimit(&limit, cudaLimitStackSize), "asking how large stacks may be");
+  check(driver().ctx_limit(&limit, CU_LIMIT_STACK_SIZE), "asking how large stacks may be");
   if (limit < bytes) {
-    check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "making room for the stacks of kernels", code::out_of_memory);
+    check(driver().ctx_set_limit(CU_LIMIT_STACK_SIZE, bytes), "making room for the stacks of kernels",
+          code::out_of_memory);
   } else if (limit >= used_stack_bytes) {  // the memory for this limit may not be allocated before a kernel uses it
     const enqueuing on(*this, nullptr);
-    check(launch_stack_user(on.stream()), "making room for the stacks of kernels", code::out_of_memory);
+    kernels_->use_stack(on.stream());
   }
 }
 
@@ -550,30 +520,36 @@ void cuda_device::enqueue(const operation_request& request, stream_handle stream
   const enqueuing on(*this, stream);
   if (request.what == operation_request::kind::strided && !(reaches(request.to) && reaches(request.from)))
     return copy_blocks(request, on.stream());
-  check(launch_operation(request, on.stream()), "launching an operation", code::launch_failed);
+  kernels_->operation(request, on.stream());
 }
 
-void cuda_device::copy_blocks(const operation_request& request, cudaStream_t stream) {
+void cuda_device::copy_blocks(const operation_request& request, CUstream stream) {
   auto* to = static_cast<std::byte*>(request.to);
   const auto* from = static_cast<const std::byte*>(request.from);
   constexpr std::int64_t largest_pitch = 0x7fffffff;
   const auto width = static_cast<std::int64_t>(request.bytes);
   const auto is_pitch = [&](std::int64_t step) { return step >= width && step <= largest_pitch; };
   if (is_pitch(request.to_step) && is_pitch(request.from_step)) {
-    check(cudaMemcpy2DAsync(to, static_cast<std::size_t>(request.to_step), from,
-                            static_cast<std::size_t>(request.from_step), request.bytes, request.count,
-                            cudaMemcpyDefault, stream),
-          "copying blocks");
+    CUDA_MEMCPY2D what{};
+    what.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+    what.srcDevice = reinterpret_cast<CUdeviceptr>(from);
+    what.srcPitch = static_cast<std::size_t>(request.from_step);
+    what.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    what.dstDevice = pointer(to);
+    what.dstPitch = static_cast<std::size_t>(request.to_step);
+    what.WidthInBytes = request.bytes;
+    what.Height = request.count;
+    check(driver().copy_2d_async(&what, stream), "copying blocks");
     return;
   }
   for (std::uint64_t i = 0; i < request.count; ++i, to += request.to_step, from += request.from_step)
-    check(cudaMemcpyAsync(to, from, request.bytes, cudaMemcpyDefault, stream), "copying a block");
+    check(driver().copy_async(pointer(to), reinterpret_cast<CUdeviceptr>(from), request.bytes, stream),
+          "copying a block");
 }
 
 void cuda_device::update(std::span<batched_atomic> list, stream_handle stream) {
   const enqueuing on(*this, stream);
-  check(launch_updates(list.data(), static_cast<unsigned>(list.size()), on.stream()), "launching atomic operations",
-        code::launch_failed);
+  kernels_->updates(list, on.stream());
 }
 
 std::uint64_t cuda_device::fetch(const operation_request& request) {
@@ -607,7 +583,7 @@ std::vector<clock_reading> cuda_device::read_clock() {
   {
     const enqueuing on(*this, nullptr);
     auto* const there = reinterpret_cast<clock_rounds*>(static_cast<std::byte*>(result_.device) + place);
-    check(launch_clock_reader(there, rounds, on.stream()), "launching a reader of the clock", code::launch_failed);
+    kernels_->read_clock(there, rounds, on.stream());
   }
   std::vector<clock_reading> all;
   const auto limit = now() + std::chrono::seconds(10);
@@ -629,12 +605,13 @@ std::vector<clock_reading> cuda_device::read_clock() {
 
 bool cuda_device::reaches(const void* memory) {
   const current_context current(context_);
-  cudaPointerAttributes about{};
-  if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
+  const auto at = reinterpret_cast<CUdeviceptr>(memory);
+  // The driver reports no type for memory that no call of CUDA has allocated or registered.
+  unsigned type = 0;
+  if (driver().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS || type == 0)
     return reaches_pageable_;
-  }
-  return about.type == cudaMemoryTypeUnregistered ? reaches_pageable_ : about.devicePointer == memory;
+  CUdeviceptr address = 0;
+  return driver().pointer_attribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at) == CUDA_SUCCESS && address == at;
 }
 
 }  // namespace pgas::detail::cuda
@@ -643,15 +620,13 @@ namespace pgas::detail {
 
 std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank) {
   using namespace cuda;
-  const driver_api& api = driver();
-  int visible = 0;
-  check(cudaGetDeviceCount(&visible), "looking for GPUs", code::device_unavailable);
+  const int visible = visible_gpus();
   if (visible == 0)
     throw error(code::device_unavailable, "no GPU is visible to this process (CUDA_VISIBLE_DEVICES may hide them)");
   if (settings.device >= visible)
     throw error(code::device_unavailable, fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0",
                                                       settings.device, visible));
-  return std::make_unique<cuda_device>(choose_gpu(api, settings.device, local_rank % visible));
+  return std::make_unique<cuda_device>(choose_gpu(driver(), settings.device, local_rank % visible));
 }
 
 }  // namespace pgas::detail

@@ -10,6 +10,8 @@
 
 #include "device/cuda/context_scope.hpp"
 #include "device/cuda/cuda_stream_order.hpp"
+#include "device/cuda/gpu_properties.hpp"
+#include "device/cuda/kernels/library_kernels.hpp"
 #include "device/cuda/legacy_segments.hpp"
 #include "device/device.hpp"
 
@@ -18,7 +20,7 @@ namespace pgas::detail::cuda {
 /// A GPU, as the device of a world.
 class cuda_device final : public device {
  public:
-  /// @param ordinal the number that the CUDA runtime of this process gives the GPU
+  /// @param ordinal the number of the GPU in this process
   explicit cuda_device(int ordinal);
   ~cuda_device() override;
 
@@ -84,9 +86,9 @@ class cuda_device final : public device {
   /// The part of the constructor that needs a context.
   void set_up();
   void release() noexcept;
-  [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
-  [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
-  [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
+  [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return cuda::has(ordinal_, attribute); }
+  [[nodiscard]] static CUstream make_stream(int priority);
+  [[nodiscard]] CUstream stream_of(stream_handle stream) const noexcept;
   /// The scope of a call that enqueues work. Makes the context current and provides the stream. Work on the internal
   /// stream is counted at the end of the call, and does not invalidate captures of other streams.
   class enqueuing {
@@ -99,29 +101,30 @@ class cuda_device final : public device {
     }
     enqueuing(const enqueuing&) = delete;
     enqueuing& operator=(const enqueuing&) = delete;
-    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+    [[nodiscard]] CUstream stream() const noexcept { return stream_; }
 
    private:
     cuda_device& on_;
     std::optional<relaxed_capture_scope> undisturbed_;
     in_context context_;
-    const cudaStream_t stream_;
+    const CUstream stream_;
   };
   /// Records that the first `count` operations on the internal stream are done.
   void note_done(std::uint64_t count) noexcept;
   /// A strided copy by the copy engines.
-  void copy_blocks(const operation_request& request, cudaStream_t stream);
+  void copy_blocks(const operation_request& request, CUstream stream);
 
   int ordinal_;
   CUcontext context_ = nullptr;
   device_properties properties_;
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
-  cudaStream_t internal_ = nullptr;  ///< for host-called operations; it never waits for streams of the application
+  CUstream internal_ = nullptr;  ///< for host-called operations; it never waits for streams of the application
   /// The number of operations on the internal stream, and the number of completed ones. If both are equal, the driver
   /// is not queried, because a query takes 1.6 us, as long as a small copy.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
+  std::optional<library_kernels> kernels_;     ///< loaded by set_up()
   mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings
   std::mutex result_mutex_;                    ///< held by the one operation that uses result_
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< time on the steady clock; 0: the world has not failed

@@ -13,9 +13,9 @@ constexpr std::size_t most_captures = 16;
 
 }  // namespace
 
-unsigned long long number_of_stream(cudaStream_t stream) {
+unsigned long long number_of_stream(CUstream stream) {
   unsigned long long number = 0;
-  check(cudaStreamGetId(stream, &number), "querying the id of a stream");
+  check(driver().stream_id(stream, &number), "querying the id of a stream");
   return number;
 }
 
@@ -27,33 +27,33 @@ cuda_stream_order::cuda_stream_order(CUcontext context, live_streams& made) : co
 cuda_stream_order::~cuda_stream_order() {
   const quiet_context current(context_);
   if (!current) return;
-  static_cast<void>(cudaEventDestroy(event_));
-  for (const capture& each : captures_) static_cast<void>(cudaEventDestroy(each.last));
+  static_cast<void>(driver().event_destroy(event_));
+  for (const capture& each : captures_) static_cast<void>(driver().event_destroy(each.last));
 }
 
-cudaEvent_t cuda_stream_order::make_event() {
-  cudaEvent_t made = nullptr;
-  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "creating an event");
+CUevent cuda_stream_order::make_event() {
+  CUevent made = nullptr;
+  check(driver().event_create(&made, CU_EVENT_DISABLE_TIMING), "creating an event");
   return made;
 }
 
-cuda_stream_order::capture_state cuda_stream_order::capture_of(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+cuda_stream_order::capture_state cuda_stream_order::capture_of(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   capture_state now;
-  const cudaGraphEdgeData* edges = nullptr;
-  check(cudaStreamGetCaptureInfo(stream, &status, &now.id, &now.graph, &now.last, &edges, &now.count),
+  const CUgraphEdgeData* edges = nullptr;
+  check(driver().stream_capture_info(stream, &status, &now.id, &now.graph, &now.last, &edges, &now.count),
         "querying whether a stream is being captured");
-  if (status == cudaStreamCaptureStatusInvalidated)
+  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
     throw error(code::capturing, "the capture of this stream has been invalidated by an earlier call: end it");
-  return status == cudaStreamCaptureStatusActive ? now : capture_state{};
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? now : capture_state{};
 }
 
-cuda_stream_order::capture* cuda_stream_order::find(unsigned long long id) {
+cuda_stream_order::capture* cuda_stream_order::find(cuuint64_t id) {
   const auto found = std::find_if(captures_.begin(), captures_.end(), [&](const capture& c) { return c.id == id; });
   return found != captures_.end() ? &*found : nullptr;
 }
 
-cuda_stream_order::capture& cuda_stream_order::entry_of(unsigned long long id) {
+cuda_stream_order::capture& cuda_stream_order::entry_of(cuuint64_t id) {
   if (capture* const known = find(id)) return *known;
   capture next;
   if (captures_.size() < most_captures) {
@@ -68,10 +68,10 @@ cuda_stream_order::capture& cuda_stream_order::entry_of(unsigned long long id) {
   return captures_.back();
 }
 
-void cuda_stream_order::record_late(cudaStream_t captured) {
+void cuda_stream_order::record_late(CUstream captured) {
   if (recorded_) return;
   const std::lock_guard lock(made_.mutex);  // the lock prevents the destruction of the stream during the check
-  const bool lives = last_ == cudaStreamLegacy || made_.numbers.count(last_number_) != 0;
+  const bool lives = last_ == CU_STREAM_LEGACY || made_.numbers.count(last_number_) != 0;
   if (lives) {
     if (capture_of(last_).id != 0) {
       // The captured work follows the stream's earlier work if the graph is launched on this stream. If the graph is
@@ -92,24 +92,24 @@ void cuda_stream_order::record_late(cudaStream_t captured) {
                   "other stream can wait for it: end the capture first, or enqueue the first collective of the capture "
                   "on that stream");
     }
-    check(cudaEventRecord(event_, last_), "recording an event");
+    check(driver().event_record(event_, last_), "recording an event");
   }
   recorded_ = true;
 }
 
-void cuda_stream_order::before_captured(cudaStream_t stream, unsigned long long id) {
+void cuda_stream_order::before_captured(CUstream stream, cuuint64_t id) {
   // An event of the same capture adds an edge and no node. On one stream the edge already exists.
   if (const capture* const known = find(id)) {
-    check(cudaStreamWaitEvent(stream, known->last, cudaEventWaitDefault), "ordering two streams of a capture");
+    check(driver().stream_wait_event(stream, known->last, CU_EVENT_WAIT_DEFAULT), "ordering two streams of a capture");
     return;
   }
   record_late(stream);
-  check(cudaStreamWaitEvent(stream, event_, cudaEventWaitExternal), "waiting for an event in a capture");
+  check(driver().stream_wait_event(stream, event_, CU_EVENT_WAIT_EXTERNAL), "waiting for an event in a capture");
 }
 
 bool cuda_stream_order::before(void* stream) {
   const in_context current(context_);
-  const auto on = static_cast<cudaStream_t>(stream);
+  const auto on = static_cast<CUstream>(stream);
   if (capture_ = capture_of(on).id; capture_ != 0) {
     before_captured(on, capture_);
     return true;
@@ -118,41 +118,41 @@ bool cuda_stream_order::before(void* stream) {
   if (!enqueued_ && !captured_) return false;
   if (!captured_ && number_ == last_number_) return false;
   record_late(nullptr);
-  check(cudaStreamWaitEvent(on, event_, cudaEventWaitDefault), "ordering two streams");
+  check(driver().stream_wait_event(on, event_, CU_EVENT_WAIT_DEFAULT), "ordering two streams");
   return false;
 }
 
-void cuda_stream_order::after_captured(cudaStream_t stream) {
+void cuda_stream_order::after_captured(CUstream stream) {
   captured_ = true;
   capture& entry = entry_of(capture_);
   const capture_state now = capture_of(stream);
   if (entry.record == nullptr) {
-    check(cudaGraphAddEventRecordNode(&entry.record, now.graph, now.last, now.count, event_),
+    check(driver().graph_add_record(&entry.record, now.graph, now.last, now.count, event_),
           "recording an event in a capture");
   } else {
-    const std::vector<cudaGraphNode_t> to(std::max(now.count, entry.before.size()), entry.record);
-    check(cudaGraphRemoveDependencies(now.graph, entry.before.data(), to.data(), nullptr, entry.before.size()),
+    const std::vector<CUgraphNode> to(std::max(now.count, entry.before.size()), entry.record);
+    check(driver().graph_remove_edges(now.graph, entry.before.data(), to.data(), nullptr, entry.before.size()),
           "moving the record of an event in a capture");
-    check(cudaGraphAddDependencies(now.graph, now.last, to.data(), nullptr, now.count),
+    check(driver().graph_add_edges(now.graph, now.last, to.data(), nullptr, now.count),
           "moving the record of an event in a capture");
   }
   entry.before.assign(now.last, now.last + now.count);
-  check(cudaEventRecord(entry.last, stream), "marking the last work of a capture");
+  check(driver().event_record(entry.last, stream), "marking the last work of a capture");
 }
 
 void cuda_stream_order::after(void* stream) {
   const in_context current(context_);
-  const auto on = static_cast<cudaStream_t>(stream);
+  const auto on = static_cast<CUstream>(stream);
   if (capture_ != 0) return after_captured(on);
   if (number_ != last_number_ || !enqueued_) {
     const std::lock_guard lock(made_.mutex);
-    lasting_ = on == cudaStreamLegacy || made_.numbers.count(number_) != 0;
+    lasting_ = on == CU_STREAM_LEGACY || made_.numbers.count(number_) != 0;
   }
   last_ = on;
   last_number_ = number_;
   enqueued_ = true;
   recorded_ = !lasting_ || captured_;
-  if (recorded_) check(cudaEventRecord(event_, on), "recording an event");
+  if (recorded_) check(driver().event_record(event_, on), "recording an event");
 }
 
 }  // namespace pgas::detail::cuda

@@ -20,7 +20,7 @@ struct live_streams {
 };
 
 /// The number of a stream. *Callers* a thread with a current context.
-[[nodiscard]] unsigned long long number_of_stream(cudaStream_t stream);
+[[nodiscard]] unsigned long long number_of_stream(CUstream stream);
 
 /// Orders work by a single event, which is recorded after the last work.
 ///
@@ -45,35 +45,35 @@ class cuda_stream_order final : public stream_order {
  private:
   /// A capture that contains work of this order.
   struct capture {
-    unsigned long long id = 0;
-    cudaGraphNode_t record = nullptr;     ///< the node that records the event after the last work
-    std::vector<cudaGraphNode_t> before;  ///< the nodes that the record node depends on
-    cudaEvent_t last = nullptr;           ///< an event recorded within the capture, which adds edges and no node
+    cuuint64_t id = 0;
+    CUgraphNode record = nullptr;     ///< the node that records the event after the last work
+    std::vector<CUgraphNode> before;  ///< the nodes that the record node depends on
+    CUevent last = nullptr;           ///< an event recorded within the capture, which adds edges and no node
   };
   /// The capture that a stream belongs to.
   struct capture_state {
-    unsigned long long id = 0;  ///< 0 if the stream is not being captured
-    cudaGraph_t graph = nullptr;
-    const cudaGraphNode_t* last = nullptr;  ///< the nodes on which the stream's next node will depend
+    cuuint64_t id = 0;  ///< 0 if the stream is not being captured
+    CUgraph graph = nullptr;
+    const CUgraphNode* last = nullptr;  ///< the nodes on which the stream's next node will depend
     std::size_t count = 0;
   };
-  [[nodiscard]] static capture_state capture_of(cudaStream_t stream);
-  [[nodiscard]] static cudaEvent_t make_event();
+  [[nodiscard]] static capture_state capture_of(CUstream stream);
+  [[nodiscard]] static CUevent make_event();
   /// The entry of the capture. If the table is full, a new entry replaces the oldest entry.
-  [[nodiscard]] capture& entry_of(unsigned long long id);
-  [[nodiscard]] capture* find(unsigned long long id);
+  [[nodiscard]] capture& entry_of(cuuint64_t id);
+  [[nodiscard]] capture* find(cuuint64_t id);
   /// Records the event after the last work, if it is not recorded yet.
   /// @param captured the stream whose capture must wait for the event; null: no stream
-  void record_late(cudaStream_t captured);
-  void before_captured(cudaStream_t stream, unsigned long long id);
-  void after_captured(cudaStream_t stream);
+  void record_late(CUstream captured);
+  void before_captured(CUstream stream, cuuint64_t id);
+  void after_captured(CUstream stream);
 
   const CUcontext context_;
   live_streams& made_;
-  cudaEvent_t event_ = nullptr;
-  unsigned long long capture_ = 0;  ///< the capture that before() has found
-  unsigned long long number_ = 0;   ///< the number of the stream that was passed to before()
-  cudaStream_t last_ = nullptr;
+  CUevent event_ = nullptr;
+  cuuint64_t capture_ = 0;         ///< the capture that before() has found
+  unsigned long long number_ = 0;  ///< the number of the stream that was passed to before()
+  CUstream last_ = nullptr;
   unsigned long long last_number_ = 0;
   bool enqueued_ = false;  ///< whether work was enqueued outside of captures
   bool recorded_ = true;   ///< whether the event was recorded after the last work

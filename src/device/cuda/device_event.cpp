@@ -15,50 +15,49 @@ class cuda_event final : public device_event {
  public:
   explicit cuda_event(int ordinal) : context_(ordinal) {
     const current_context current(context_.get());
-    check(cudaEventCreateWithFlags(&event_, cudaEventInterprocess | cudaEventDisableTiming),
+    check(driver().event_create(&event_, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING),
           "making an interprocess event");
   }
-  cuda_event(int ordinal, cudaEvent_t of_program) : context_(ordinal), event_(of_program), own_(false) {
+  cuda_event(int ordinal, CUevent of_program) : context_(ordinal), event_(of_program), own_(false) {
     const current_context current(context_.get());
-    cudaIpcEventHandle_t ignored{};
-    check(cudaIpcGetEventHandle(&ignored, event_),
+    CUipcEventHandle ignored{};
+    check(driver().ipc_event_export(&ignored, event_),
           "an event for other processes must be created with cudaEventInterprocess | cudaEventDisableTiming: "
-          "cudaIpcGetEventHandle",
+          "cuIpcGetEventHandle",
           code::invalid_argument);
   }
   cuda_event(int ordinal, const event_handle& handle) : context_(ordinal) {
     const current_context current(context_.get());
-    cudaIpcEventHandle_t opaque{};
+    CUipcEventHandle opaque{};
     static_assert(sizeof(opaque) == sizeof(handle));
     std::memcpy(&opaque, handle.data(), sizeof(opaque));
-    check(cudaIpcOpenEventHandle(&event_, opaque), "cudaIpcOpenEventHandle", code::handle_invalid);
+    check(driver().ipc_event_open(&event_, opaque), "cuIpcOpenEventHandle", code::handle_invalid);
   }
   ~cuda_event() override {
     if (!own_) return;
     // While the driver unloads, the context does not exist. The event then ends with the process.
-    if (const quiet_context current(context_.get()); current)
-      if (cudaEventDestroy(event_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    if (const quiet_context current(context_.get()); current) static_cast<void>(driver().event_destroy(event_));
   }
 
   [[nodiscard]] void* native() const noexcept override { return event_; }
   [[nodiscard]] event_handle handle() const override {
     const current_context current(context_.get());
-    cudaIpcEventHandle_t opaque{};
-    check(cudaIpcGetEventHandle(&opaque, event_), "cudaIpcGetEventHandle");
+    CUipcEventHandle opaque{};
+    check(driver().ipc_event_export(&opaque, event_), "cuIpcGetEventHandle");
     event_handle bytes{};
     std::memcpy(bytes.data(), &opaque, sizeof(opaque));
     return bytes;
   }
   void record(void* stream) override {
     const in_context current(context_.get());
-    check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "recording an interprocess event");
+    check(driver().event_record(event_, static_cast<CUstream>(stream)), "recording an interprocess event");
   }
   void refuse_capture(void* stream, const char* what) const override {
     const in_context current(context_.get());
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status),
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    check(driver().stream_is_capturing(static_cast<CUstream>(stream), &status),
           "querying whether a stream is being captured");
-    if (status != cudaStreamCaptureStatusNone)
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
       throw error(code::capturing,
                   fmt::format("an interprocess event can't be {} by a stream that is being captured into a graph: use "
                               "a pgas::timeline, which can",
@@ -67,7 +66,7 @@ class cuda_event final : public device_event {
 
  private:
   primary_context context_;
-  cudaEvent_t event_ = nullptr;
+  CUevent event_ = nullptr;
   bool own_ = true;
 };
 
@@ -77,7 +76,7 @@ class cuda_event final : public device_event {
 std::unique_ptr<device_event> make_device_event(int ordinal) { return std::make_unique<cuda::cuda_event>(ordinal); }
 
 std::unique_ptr<device_event> adopt_device_event(int ordinal, void* event) {
-  return std::make_unique<cuda::cuda_event>(ordinal, static_cast<cudaEvent_t>(event));
+  return std::make_unique<cuda::cuda_event>(ordinal, static_cast<CUevent>(event));
 }
 
 std::unique_ptr<device_event> open_device_event(int ordinal, const event_handle& handle) {

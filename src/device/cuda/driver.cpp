@@ -1,45 +1,91 @@
 #include "device/cuda/driver.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+
+#include <string>
 
 namespace pgas::detail::cuda {
 
+namespace {
+
+std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+/// The driver's library, which is never unloaded.
+class driver_library {
+ public:
+  /// *Errors* device_unavailable if there is no driver, or if it is older than oldest_driver.
+  driver_library() {
+    if (handle_ == nullptr)
+      throw error(code::device_unavailable, "no CUDA driver on this machine (libcuda.so.1 could not be loaded)");
+    const auto version_of = function<decltype(cuDriverGetVersion)>("cuDriverGetVersion");
+    find_ = function<decltype(cuGetProcAddress_v2)>("cuGetProcAddress_v2");
+    if (version_of != nullptr) static_cast<void>(version_of(&version_));
+    if (version_ < oldest_driver || find_ == nullptr)
+      throw error(code::device_unavailable,
+                  fmt::format("the CUDA driver of this machine is for CUDA {}: install a driver for CUDA {} or newer",
+                              text_of(version_), text_of(oldest_driver)));
+  }
+  [[nodiscard]] int version() const noexcept { return version_; }
+
+  /// A function that every driver exports under this name; null if this driver does not.
+  template <class Function>
+  [[nodiscard]] Function* function(const char* name) const noexcept {
+    return reinterpret_cast<Function*>(::dlsym(handle_, name));
+  }
+  /// The variant of a function that an interface has; null if the driver does not have the function.
+  [[nodiscard]] void* find(const char* name, int interface) const noexcept {
+    void* found = nullptr;
+    const CUresult result = find_(name, &found, interface, CU_GET_PROC_ADDRESS_DEFAULT, nullptr);
+    return result == CUDA_SUCCESS ? found : nullptr;
+  }
+
+ private:
+  void* const handle_ = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  decltype(&cuGetProcAddress_v2) find_ = nullptr;
+  int version_ = 0;
+};
+
+const driver_library& library() {
+  static const driver_library loaded;
+  return loaded;
+}
+
+void check_by(const driver_api& api, CUresult result, std::string_view what, code kind) {
+  if (result == CUDA_SUCCESS) return;
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (api.error_name(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown error";
+  if (api.error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "no description";
+  throw error(kind, fmt::format("{}: {} ({})", what, name, text));
+}
+
+}  // namespace
+
 void* driver_function::address() const {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult query{};
-  const cudaError_t result = cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &query);
-  if (result != cudaSuccess || query != cudaDriverEntryPointSuccess || found == nullptr)
-    throw error(code::device_unavailable,
-                fmt::format("the CUDA driver has no {}: {}; install a driver for CUDA {}.{} or newer", name,
-                            result != cudaSuccess ? cudaGetErrorString(result) : "it is too old", version / 1000,
-                            version % 1000 / 10));
+  void* const found = library().find(name, version);
+  if (found == nullptr && !is_optional)
+    throw error(
+        code::device_unavailable,
+        fmt::format("the CUDA driver has no {}: install a driver for CUDA {} or newer", name, text_of(version)));
   return found;
 }
 
+int driver_version() { return library().version(); }
+
 const driver_api& driver() {
   static const driver_api api = [] {
-    int version = 0;
-    if (const cudaError_t result = cudaDriverGetVersion(&version); result != cudaSuccess || version == 0)
-      throw error(code::device_unavailable, "no CUDA driver on this machine (libcuda.so.1 could not be loaded)");
-    return driver_api();
+    const driver_api found;
+    const auto init = library().function<decltype(cuInit)>("cuInit");
+    check_by(found, init != nullptr ? init(0) : CUDA_ERROR_NOT_FOUND, "looking for GPUs (cuInit)",
+             code::device_unavailable);
+    return found;
   }();
   return api;
 }
 
 void check(CUresult result, std::string_view what, code kind) {
-  if (result == CUDA_SUCCESS) return;
-  const char* name = nullptr;
-  const char* text = nullptr;
-  if (driver().error_name(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown error";
-  if (driver().error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "no description";
-  throw error(kind, fmt::format("{}: {} ({})", what, name, text));
-}
-
-void check(cudaError_t result, std::string_view what, code kind) {
-  if (result == cudaSuccess) return;
-  // Clears the error, which is reported here and must not appear again in the application.
-  static_cast<void>(cudaGetLastError());
-  throw error(kind, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
+  if (result != CUDA_SUCCESS) check_by(driver(), result, what, kind);
 }
 
 }  // namespace pgas::detail::cuda

@@ -24,8 +24,8 @@ class context_event {
     if (const quiet_context current(context_.get()); current) static_cast<void>(driver().event_destroy(event_));
   }
 
-  /// Records all work that was enqueued in the context. Records nothing if the context has failed. *Errors* capturing;
-  /// device_failed if the driver refuses.
+  /// Records all work that was enqueued in the context, or waits for the work if the driver is of CUDA 12.4. Does
+  /// nothing if the context has failed. *Errors* capturing; device_failed if the driver refuses.
   void record() {
     const quiet_context current(context_.get());
     if (!current) return;
@@ -33,9 +33,14 @@ class context_event {
     // synchronizes with the legacy stream, and does not invalidate it.
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (driver().stream_is_capturing(CU_STREAM_LEGACY, &status) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) refuse();
-    CUresult result = driver().event_create(&event_, CU_EVENT_DISABLE_TIMING);
-    if (result != CUDA_SUCCESS) event_ = nullptr;
-    if (result == CUDA_SUCCESS) result = driver().ctx_record(context_.get(), event_);
+    CUresult result = CUDA_SUCCESS;
+    if (driver().ctx_record == nullptr) {  // a driver of CUDA 12.4 can only wait for the work
+      result = driver().ctx_synchronize();
+    } else {
+      result = driver().event_create(&event_, CU_EVENT_DISABLE_TIMING);
+      if (result != CUDA_SUCCESS) event_ = nullptr;
+      if (result == CUDA_SUCCESS) result = driver().ctx_record(context_.get(), event_);
+    }
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) refuse();
     if (result != CUDA_SUCCESS && works()) check(result, "recording all work of a GPU (cuCtxRecordEvent)");
   }

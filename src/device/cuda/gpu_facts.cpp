@@ -5,20 +5,17 @@
 #include <filesystem>
 
 #include "common/nvml.hpp"
-#include "device/cuda/driver.hpp"
+#include "device/cuda/gpu_properties.hpp"
+#include "device/cuda/kernels/kernel_images.hpp"
 #include "device/visible_gpus.hpp"
 
 namespace pgas::detail {
 
 using cuda::check;
 using cuda::driver;
+using cuda::has;
 
 namespace {
-
-bool has(int ordinal, CUdevice_attribute attribute) {
-  int value = 0;
-  return driver().attribute(&value, attribute, ordinal) == CUDA_SUCCESS && value != 0;
-}
 
 /// Whether the driver gives a process the channel that fabric handles need.
 bool fabric_channel_there() {
@@ -65,27 +62,23 @@ class management {
 void describe_peers(int ordinal, int n, gpu_facts& gpu) {
   for (int other = 0; other < n; ++other) {
     if (other == ordinal) continue;
+    const auto supports = [&](CUdevice_P2PAttribute attribute) {
+      int value = 0;
+      return driver().peer_attribute(&value, attribute, ordinal, other) == CUDA_SUCCESS && value != 0;
+    };
     gpu_pair pair{other};
-    int value = 0;
-    pair.access =
-        cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, ordinal, other) == cudaSuccess && value != 0;
-    value = 0;
-    pair.native_atomics =
-        cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrNativeAtomicSupported, ordinal, other) == cudaSuccess &&
-        value != 0;
-    static_cast<void>(cudaGetLastError());
+    pair.access = supports(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED);
+    pair.native_atomics = supports(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED);
     gpu.peers.push_back(pair);
   }
 }
 
 gpu_facts describe(int ordinal, int n) {
   gpu_facts gpu;
-  cudaDeviceProp described{};
-  check(cudaGetDeviceProperties(&described, ordinal), "cudaGetDeviceProperties", code::device_unavailable);
-  gpu.name = described.name;
+  gpu.name = cuda::name_of(ordinal);
   gpu.uuid = text_of(uuid_of_gpu(ordinal));
-  gpu.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", described.pciDomainID, described.pciBusID, described.pciDeviceID);
-  gpu.memory_bytes = described.totalGlobalMem;
+  gpu.pci = cuda::pci_address_of(ordinal);
+  check(driver().device_memory(&gpu.memory_bytes, ordinal), "cuDeviceTotalMem", code::device_unavailable);
   int mode = 0;
   if (driver().attribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, ordinal) == CUDA_SUCCESS) {
     gpu.prohibited = mode == CU_COMPUTEMODE_PROHIBITED;
@@ -103,8 +96,8 @@ gpu_facts describe(int ordinal, int n) {
 gpu_survey survey_gpus() {
   gpu_survey all;
   const int n = visible_gpus();
-  check(cudaDriverGetVersion(&all.driver), "cudaDriverGetVersion", code::device_unavailable);
-  check(cudaRuntimeGetVersion(&all.runtime), "cudaRuntimeGetVersion", code::device_unavailable);
+  all.driver = cuda::driver_version();
+  all.kernels = cuda::kernel_compiler_version();
   all.fabric_channel = fabric_channel_there();
   const management clocks;
   for (int ordinal = 0; ordinal < n; ++ordinal) {

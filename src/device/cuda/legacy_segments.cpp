@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "device/cuda/primary_context.hpp"
+
 namespace pgas::detail::cuda {
 
 namespace {
@@ -57,7 +59,7 @@ segment_id legacy_segments::create(std::size_t bytes) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     std::size_t free = 0;
     std::size_t total = 0;
-    static_cast<void>(cudaMemGetInfo(&free, &total));
+    static_cast<void>(driver().memory_info(&free, &total));
     throw error(code::out_of_memory, fmt::format("GPU {} has {} of {} MiB free, {} MiB do not fit", ordinal_,
                                                  free >> 20, total >> 20, bytes >> 20));
   }
@@ -88,11 +90,10 @@ exported_handle legacy_segments::export_segment(segment_id segment) const {
 segment_id legacy_segments::import_segment(const exported_handle& handle, std::size_t bytes) {
   if (const std::optional<own_exports::block> own = exports_of_process().find(handle.bytes)) {
     if (own->ordinal != ordinal_) {
-      const cudaError_t result = cudaDeviceEnablePeerAccess(own->ordinal, 0);
-      if (result == cudaErrorPeerAccessAlreadyEnabled)
-        static_cast<void>(cudaGetLastError());
-      else
-        check(result, "cudaDeviceEnablePeerAccess (see nvidia-smi topo -p2p rw)", code::handle_exchange);
+      const primary_context owner(own->ordinal);
+      const CUresult result = driver().enable_peer(owner.get(), 0);
+      if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        check(result, "cuCtxEnablePeerAccess (see nvidia-smi topo -p2p rw)", code::handle_exchange);
     }
     return keep(own->at, origin::of_this_process);
   }

@@ -307,7 +307,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     std::size_t free = 0;
     std::size_t total = 0;
-    static_cast<void>(cudaMemGetInfo(&free, &total));
+    static_cast<void>(driver().memory_info(&free, &total));
     throw error(code::out_of_memory, fmt::format("{} bytes to be shared do not fit GPU {}, which has {} of {} free",
                                                  rounded, ordinal, free, total));
   }

@@ -19,18 +19,18 @@ class registered_pages {
   void add(std::span<std::byte> pages) {
     const std::lock_guard lock(mutex_);
     if (int& users = users_[pages.data()]; users++ > 0) return;
-    const cudaError_t result =
-        cudaHostRegister(pages.data(), pages.size(), cudaHostRegisterMapped | cudaHostRegisterPortable);
-    if (result == cudaSuccess) return;
+    const CUresult result =
+        driver().host_register(pages.data(), pages.size(), CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE);
+    if (result == CUDA_SUCCESS) return;
     users_.erase(pages.data());
-    check(result, "cudaHostRegister of a page of stream words");
+    check(result, "cuMemHostRegister of a page of stream words");
   }
   void remove(std::span<std::byte> pages) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = users_.find(pages.data());
     if (found == users_.end() || --found->second > 0) return;
     users_.erase(found);
-    if (cudaHostUnregister(pages.data()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    static_cast<void>(driver().host_unregister(pages.data()));
   }
   /// The object is never destroyed, because objects of the program may outlive it.
   static registered_pages& of_process() {
@@ -56,13 +56,13 @@ class cuda_stream_words final : public stream_words {
                               ordinal));
     const current_context current(context_.get());
     registered_pages::of_process().add(pages_);
-    void* address = nullptr;
-    const cudaError_t result = cudaHostGetDevicePointer(&address, pages_.data(), 0);
-    if (result != cudaSuccess) {
+    CUdeviceptr address = 0;
+    const CUresult result = driver().host_pointer(&address, pages_.data(), 0);
+    if (result != CUDA_SUCCESS) {
       registered_pages::of_process().remove(pages_);
-      check(result, "cudaHostGetDevicePointer");
+      check(result, "cuMemHostGetDevicePointer");
     }
-    on_device_ = static_cast<std::byte*>(address);
+    on_device_ = reinterpret_cast<std::byte*>(address);
   }
   ~cuda_stream_words() override {
     // While the driver unloads, the context does not exist. The registration then ends with the process.

@@ -14,9 +14,8 @@ using cuda::check;
 using cuda::driver;
 
 int visible_gpus() {
-  static_cast<void>(driver());
   int count = 0;
-  check(cudaGetDeviceCount(&count), "looking for GPUs", code::device_unavailable);
+  check(driver().device_count(&count), "looking for GPUs", code::device_unavailable);
   return count;
 }
 

@@ -29,11 +29,11 @@ constexpr std::chrono::milliseconds limit_of_driver{
 std::string version(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
 
 row row_of_driver(const gpu_survey& all) {
-  const std::string found =
-      fmt::format("driver for CUDA {}, library built with {}", version(all.driver), version(all.runtime));
-  if (all.driver / 1000 >= all.runtime / 1000) return {"GPU driver", verdict::ok, found};
+  const std::string found = fmt::format("driver for CUDA {}, kernels of the library compiled by CUDA {}",
+                                        version(all.driver), version(all.kernels));
+  if (all.driver / 1000 >= all.kernels / 1000) return {"GPU driver", verdict::ok, found};
   return {"GPU driver", verdict::fails, found, "kernels of this library don't load: the GPU heap can't be used",
-          fmt::format("a driver for CUDA {} or newer; or PGAS_HEAP=host", version(all.runtime))};
+          fmt::format("a driver for CUDA {} or newer; or PGAS_HEAP=host", version(all.kernels))};
 }
 
 row row_of_gpus(const gpu_survey& all) {
