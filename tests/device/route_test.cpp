@@ -280,4 +280,18 @@ TEST(route, a_barrier_takes_a_message_from_each_domain_to_each_other) {
   EXPECT_EQ(pes.traffic().commands - before, 10 * 3 * 2);
 }
 
+TEST(route, a_barrier_of_many_domains_takes_a_message_from_each_domain_in_each_round) {
+  const int limit = detail::most_direct_domains;
+  const auto messages = [](int domains, int domain) {
+    pe_set pes(domains * domain, {.domain = domain});
+    const std::uint64_t before = pes.traffic().commands;
+    pes.run({1, 1}, meets{10});
+    return pes.traffic().commands - before;
+  };
+  EXPECT_EQ(messages(limit, 1), static_cast<std::uint64_t>(10 * limit * (limit - 1)));
+  EXPECT_EQ(messages(limit + 1, 1), static_cast<std::uint64_t>(10 * (limit + 1) * 5));
+  EXPECT_EQ(messages(32, 1), std::uint64_t{10 * 32 * 5});
+  EXPECT_EQ(messages(limit + 1, 2), static_cast<std::uint64_t>(10 * (limit + 1) * 5));
+}
+
 }  // namespace

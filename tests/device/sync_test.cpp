@@ -55,6 +55,17 @@ TEST(sync, domains_have_barriers_of_their_own) {
   }
 }
 
+// So many domains that they notify each other in rounds; their number is a power of two, or not.
+TEST(sync, a_barrier_of_many_domains_makes_everything_visible) {
+  for (const int n : {17, 32, 37}) {
+    pe_set pes(n, {.domain = n == 37 ? 2 : 1});
+    const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
+                              static_cast<std::uint32_t>(rounds(n == 37 ? 50 : 200)), false};
+    pes.run({1, 2}, body);
+    expect_nothing_found(pes, body.found);
+  }
+}
+
 /// No PE is more than one barrier ahead. The groups change from round to round and differ from PE to PE.
 struct sync_rounds {
   sym<std::uint64_t> progress;  // one word for each PE, on every PE

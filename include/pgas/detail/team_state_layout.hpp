@@ -13,6 +13,7 @@ struct domain_words {
   std::uint64_t arrivals;  ///< on the first member of a domain: the number of arrivals of its members
   std::uint64_t waited;    ///< the number of waits of this PE
   std::uint64_t notified;  ///< a count that the leader of a group passes to the other threads
+  std::uint64_t rounds;    ///< on the first member of a domain: the newest round that a member has begun to send
 };
 
 /// One PE's view of the domains of a team, for collectives of teams that span several domains: an array of 32-bit

@@ -20,7 +20,9 @@ namespace pgas {
 /// *On return* earlier operations of the group are complete at their targets.
 /// *Order* accesses before the call on any PE, by any route, are visible to all accesses after the call on any PE.
 /// *Errors* ends the group with a record that names a missing PE when the world is aborted or the deadline passes. If
-/// another domain is incomplete, the record names the first member of that domain.
+/// another domain is incomplete, the record names the first member of that domain. In a team of more than 16 domains,
+/// the record names the first member of the domain whose message is missing, and that domain may wait for a further
+/// domain.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::traced_operation traced(ctx, g, detail::operation::barrier);
@@ -70,6 +72,9 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 /// from the group that arrived if the program orders the two calls.
 /// *Order* all accesses before the barrier_arrive() of any member are visible after the call. *Errors* as for
 /// barrier().
+///
+/// @note In a team that spans more than 16 domains, the call may also wait until a member of each other domain has
+/// called barrier_wait(). A program must not make a barrier_wait() depend on the barrier_wait() of another member.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY

@@ -133,7 +133,12 @@ void admission::expire() {
 }
 
 void admission::refuse_all() {
-  while (!callers_.empty()) refuse(callers_.begin(), "it has not said who it is");
+  for (auto next = callers_.begin(); next != callers_.end();) receive(next++);  // a hello may have arrived
+  while (!callers_.empty())
+    if (callers_.front().talk.introduced())
+      static_cast<void>(remove(callers_.begin()));
+    else
+      refuse(callers_.begin(), "it has not said who it is");
 }
 
 }  // namespace pgas::detail

@@ -41,7 +41,8 @@ class admission {
   };
   /// @param on_proven takes a connection whose other side has proved that it belongs to the job
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
-  /// introduced itself and closes the connection has chosen another connection, and is not reported.
+  /// introduced itself may have chosen another connection. So it is not reported if it closes the connection, or if
+  /// refuse_all() does.
   /// @param key outlives the object
   admission(event_loop& loop, std::span<const std::byte> key, int me, const limits& most,
             std::function<void(caller)> on_proven,

@@ -65,6 +65,14 @@ bool tcp_attempt::advance() {
   return false;
 }
 
+void tcp_attempt::stop() {
+  if (connecting_ && outcome_of_connect(connecting_.get()) == 0) {
+    talk_.emplace(std::move(connecting_), key_, introduction_);
+    static_cast<void>(talk_->send_hello());
+  }
+  give_up("another address has answered");
+}
+
 pollfd tcp_attempt::awaited() const noexcept {
   if (connecting_) return {connecting_.get(), POLLOUT, 0};
   return {talk_ ? talk_->fd() : -1, POLLIN, 0};

@@ -39,8 +39,9 @@ class tcp_attempt {
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
   /// Whether the PE has proved itself, and this side waits for its welcome.
   [[nodiscard]] bool awaits_welcome() const noexcept { return talk_ && due_ == clock::time_point::max(); }
-  /// Ends the attempt.
-  void stop() { give_up("another address has answered"); }
+  /// Ends the attempt. If the connection is made, first sends the hello, because the other side reports a connection
+  /// that is closed without a word.
+  void stop();
   /// The time limit of the attempt. After a failure, the time of the failure.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
   /// The argument for poll(). The descriptor is -1, which poll() ignores, if the attempt is not active.

@@ -1,5 +1,8 @@
 #include "host/connect/tree_links.hpp"
 
+#include <poll.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <tuple>
 #include <utility>
@@ -56,6 +59,26 @@ void tree_links::offer(const outgoing_message& message) {
 void tree_links::offer_to_neighbours(const outgoing_message& message, int except) {
   for (auto& [pe, to] : links_)
     if (pe != except && to.queue.waiting() < most_offered()) send_over(to, message);
+}
+
+bool tree_links::await_sent(const deadline& limit) {
+  for (;;) {
+    std::vector<pollfd> full;
+    bool crowded = false;
+    for (auto& [pe, to] : links_) {
+      if (to.ended || to.queue.waiting() == 0) continue;
+      switch (to.queue.send_waiting()) {
+        case packet_queue::state::waiting: full.push_back({to.to->fd(), POLLOUT, 0}); break;
+        case packet_queue::state::crowded: crowded = true; break;
+        case packet_queue::state::sent:
+        case packet_queue::state::closed: break;
+      }
+    }
+    if (full.empty() && !crowded) return true;
+    if (limit.expired()) return false;
+    const milliseconds pause = crowded ? std::min(pause_in_crowd, limit.left()) : limit.left();
+    static_cast<void>(::poll(full.data(), full.size(), static_cast<int>(pause.count())));
+  }
 }
 
 void tree_links::send_over(tree_link& to, const outgoing_message& message) {

@@ -60,6 +60,10 @@ class tree_links {
   void offer(const outgoing_message& message);
   void offer_to_neighbours(const outgoing_message& message, int except = -1);
 
+  /// Waits until the sockets have taken all packets, except packets to neighbours that have ended. Returns false if the
+  /// limit has passed.
+  [[nodiscard]] bool await_sent(const deadline& limit);
+
   /// Called when the socket of a neighbour is writable. *Callers* the reader.
   void on_writable(tree_link& to);
   /// Sends the waiting packets. Called in each turn of the loop. *Callers* the reader.

@@ -20,9 +20,11 @@ struct control_plane_parts {
       : bell(settings.sigusr1 ? std::make_unique<signal_bell>(log) : nullptr),
         tree(join_tree(exchange, settings, log)),
         links(loop, tree.peers, std::move(tree.sockets), [this](int pe, int why) { cannot_send(pe, why); }),
-        failures(
-            log, std::move(on_failure), [this](const error& cause) { exchanges.spread(cause); },
-            error(code::system, describe_me() + " ran out of host memory: run fewer PEs on this host", me())),
+        failures(log,
+                 {.tell_peers = [this](const error& cause) { exchanges.tell_neighbours(cause); },
+                  .on_failure = std::move(on_failure),
+                  .wake = [this] { exchanges.wake(); }},
+                 error(code::system, describe_me() + " ran out of host memory: run fewer PEs on this host", me())),
         exchanges(loop, links, tree.peers, failures, settings, log),
         questions(loop, links, exchanges, bell.get(), settings, tree.job, log),
         reader(loop, links, tree.peers, failures, exchanges, questions, tree.peer_timeout) {

@@ -31,8 +31,8 @@ struct control_plane_parts;
 /// thread at a time; for fail(), check() and failed(), any thread.
 class control_plane final : public control_group {
  public:
-  /// Called once, on any thread, when the world fails. The argument is the error to throw. Its pe() is -1 if the error
-  /// concerns no PE.
+  /// Called once, on any thread, when the world fails, after this PE has sent the failure to its neighbours. The
+  /// argument is the error to throw. Its pe() is -1 if the error concerns no PE.
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects the PEs, and checks the user and the

@@ -18,6 +18,8 @@ namespace {
 
 /// The time limit after the loss of a PE for a collective that can still complete.
 constexpr auto drain_timeout = std::chrono::milliseconds(300);
+/// The time limit for the sockets of the neighbours to take a failure.
+constexpr auto tell_timeout = std::chrono::milliseconds(300);
 
 const char* name_of(collective call) {
   switch (call) {
@@ -109,10 +111,11 @@ exchange_result exchange_service::run(control_group::identity group, collective 
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
 
-  // The reader may still be sending the caller's descriptors. The caller closes the descriptors after the call.
+  // The reader may still be sending the result to other members, and the caller's descriptors. The caller may end the
+  // process after the call, and closes the descriptors.
   const auto await_sending = [&](std::unique_lock<std::mutex>& held) {
     held.unlock();
-    if (!fds.empty()) const std::lock_guard order(sending_);
+    const std::lock_guard order(sending_);
   };
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -314,10 +317,11 @@ void exchange_service::await_leave() {
 void exchange_service::leave() {
   static_cast<void>(run(control_group::world, collective::leave, {}, {}, {}));
   {
+    const std::lock_guard order(sending_);  // a thread that is refused because of left_ may end the process
+    links_.send_to_neighbours(message_of(message_kind::departure, me_));
     const std::lock_guard lock(mutex_);
     left_ = true;
   }
-  links_.send_to_neighbours(message_of(message_kind::departure, me_));
   failures_.close();
 }
 
@@ -371,21 +375,25 @@ std::optional<clock::time_point> exchange_service::next_wake() const {
   return next;
 }
 
-void exchange_service::spread(const error& cause) {
-  {
-    const std::lock_guard lock(mutex_);  // so that a thread that has not begun to wait detects the failure
-  }
-  changed_.notify_all();
+void exchange_service::tell_neighbours(const error& cause) {
   {
     const std::lock_guard order(sending_);
     links_.send_to_neighbours(message_of(message_kind::failure, me_, all_pes, encode_error(cause)));
-    if (cause.code() != code::peer_lost || cause.pe() < 0) return;
-    group_exchange::messages out;
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto& [id, one] : groups_) one.lose(cause.pe(), out);
+    if (cause.code() == code::peer_lost && cause.pe() >= 0) {
+      group_exchange::messages out;
+      {
+        const std::lock_guard lock(mutex_);
+        for (auto& [id, one] : groups_) one.lose(cause.pe(), out);
+      }
+      deliver(out);
     }
-    deliver(out);
+  }
+  static_cast<void>(links_.await_sent(deadline(tell_timeout)));
+}
+
+void exchange_service::wake() {
+  {
+    const std::lock_guard lock(mutex_);  // so that a thread that has not begun to wait detects the failure
   }
   changed_.notify_all();
 }

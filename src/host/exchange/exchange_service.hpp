@@ -71,9 +71,12 @@ class exchange_service {
   void check_leavers();
   /// The time at which send_statuses() or check_leavers() has work.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
-  /// Wakes the waiting threads after a failure, and sends the failure to the neighbours. Every PE passes the failure
-  /// on. Otherwise a peer could detect the end of this PE before it has received the cause.
-  void spread(const error& cause);
+  /// Sends a failure to the neighbours, before the program observes the failure. Every PE passes the failure on.
+  /// Otherwise a peer could detect the end of this PE before it has received the cause. Waits until the sockets have
+  /// taken the messages, for at most 300 ms, because a neighbour may not read.
+  void tell_neighbours(const error& cause);
+  /// Wakes the threads that wait in collectives.
+  void wake();
 
   /// Counts a collective that this PE has enqueued on its device.
   void count_enqueued(control_group::identity group, bool captured);

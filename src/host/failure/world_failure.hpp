@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include "common/deadline.hpp"
@@ -17,37 +18,42 @@ class world_failure {
  public:
   using listener = std::function<void(const error&)>;
 
-  /// @param on_failure called once, before failed() is true, so that a caller that catches the failure sees the effects
-  /// @param spread called once, after on_failure: wakes the waiting threads and informs the other PEs
-  /// @param no_memory the error of set_out_of_memory()
-  world_failure(log::logger& log, listener on_failure, listener spread, error no_memory)
-      : log_(log), on_failure_(std::move(on_failure)), spread_(std::move(spread)), no_memory_(std::move(no_memory)) {}
+  /// The steps of a failure, in their order. Each step is called once.
+  struct steps {
+    /// Sends the failure to the other PEs. Takes a bounded time. A thread that observes a failure may end the process
+    /// at once, so nothing shows the failure before this step has ended.
+    listener tell_peers;
+    listener on_failure;         ///< shows the failure to the device, before failed() is true
+    std::function<void()> wake;  ///< wakes the waiting threads, after failed() is true
+  };
 
-  /// Keeps, logs and spreads a failure. Has no effect after another failure or after close(). The PE that detects a
-  /// failure logs it as an error.
+  /// @param no_memory the error of set_out_of_memory()
+  world_failure(log::logger& log, steps in_order, error no_memory)
+      : log_(log), steps_(std::move(in_order)), no_memory_(std::move(no_memory)) {}
+
+  /// Keeps, sends and logs a failure. Has no effect after another failure or after close(). The PE that detects a
+  /// failure logs it as an error. On return, the other PEs have been told of the first failure, and failed() is true.
   void set(const error& cause, log_level level = log_level::error) noexcept;
   void set_out_of_memory() noexcept { set(no_memory_); }
   /// From now on no event is a failure.
   void close() noexcept;
 
-  /// Whether a failure was set. Its callback may still be running.
+  /// Whether a failure was set. The program does not observe the failure before failed() is true.
   [[nodiscard]] bool is_set() const noexcept { return now_ == state::failed; }
   [[nodiscard]] bool failed() const noexcept { return told_.load(std::memory_order_acquire); }
   /// The first failure. *Callers* after failed() has returned true.
   [[nodiscard]] const error& cause() const noexcept { return cause_; }
   [[nodiscard]] clock::time_point at() const noexcept { return at_; }
-  /// Throws the first failure, if the world has failed.
-  void check() const {
-    if (failed()) throw error(cause_);
-  }
+  /// Throws the first failure, if one was set. Waits until failed() is true.
+  void check() const;
 
  private:
   enum class state { open, failed, closed };
 
   log::logger& log_;
-  const listener on_failure_;
-  const listener spread_;
+  const steps steps_;
   const error no_memory_;
+  mutable std::mutex setting_;  ///< held until failed() is true. A thread with a later failure waits for the lock
   std::atomic<state> now_{state::open};
   std::atomic<bool> told_{false};
   error cause_{code::system, ""};  ///< cause_ and at_ are written once, before told_ is set

@@ -1,15 +1,19 @@
 /// @file
 /// The barrier of teams that span domains, used by `sync/barrier.hpp`, and the functions by which collectives find
-/// domains and peers. Hierarchical barrier: a central counter in each domain, then one message from each domain to
-/// every other domain.
+/// domains and peers. Hierarchical barrier: a central counter in each domain, then messages between domains.
 ///
-/// The members of a domain count their arrivals in a word at the domain's first member. The last member to arrive
-/// notifies the first member of every other domain. Every member waits for the notifications at its domain's first
-/// member. The total cost is one network latency.
+/// The members of a domain count their arrivals in a word at the domain's first member. Every member waits for the
+/// notifications of other domains at its domain's first member. There are two algorithms:
 ///
-/// An arrival must not wait, so that the two halves of a barrier can be separate calls. Domains therefore notify each
-/// other directly. A tree or a hypercube (dissemination) needs fewer messages, but some members would wait between the
-/// rounds.
+/// * direct, for at most `most_direct_domains` domains: the last member to arrive notifies the first member of every
+///   other domain. The total cost is one network latency, and D (D - 1) messages for D domains.
+/// * dissemination, for more domains: in round r = 0, 1, ..., log2 D, domain d notifies domain d + 2^r. The last member
+///   to arrive sends the message of round 0. A member that waits sends the message of round r + 1 after the message of
+///   round r has arrived at its domain; the first such member of the domain sends it. The total cost is log2 D network
+///   latencies, and D log2 D messages.
+///
+/// An arrival does not wait, so that the two halves of a barrier can be separate calls. With dissemination, a domain
+/// passes the later rounds on only while one of its members waits.
 ///
 /// The messages set words and do not add to words, so the target needs no atomic operation. Each member sets separate
 /// words, because only messages of the same PE arrive in order. If several members of a domain have set words, the
@@ -143,26 +147,51 @@ template <arrival Arrival, PGAS_IS(group) G>
   return load_relaxed(&channel.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
 }
 
-/// The notifications by the last member of a domain, and the thread's share of the notifications. The struct is in
-/// memory, because few registers remain in functions that a kernel calls indirectly.
+/// The largest number of domains that notify each other directly. On the host heap dissemination is faster from 24
+/// domains on (docs/scaling.md). The number was not measured on GPUs.
+inline constexpr std::int32_t most_direct_domains = 16;
+
+/// Whether the domains of a team notify each other in rounds; the same on all members.
+[[nodiscard]] PGAS_FN bool notifies_in_rounds(team_hierarchy hierarchy) {
+  return hierarchy.domains() > most_direct_domains;
+}
+
+/// Tells the first member of domain `d` that this PE's domain has completed barrier `due`, or a round of it.
+PGAS_FN void notify_domain(const domain_channel& channel, operation what, std::int32_t d, std::uint64_t due) {
+  const proxy_queue queue = channel.queue();
+  const std::uint64_t offset = queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()));
+  proxied_update(queue, {what, channel.hierarchy.world_pe(d, 0), offset}, atomic_update::set, datatype::u64, due);
+}
+
+/// Notifications of the domains first, first + step, ... by a member. The struct is in memory, because few registers
+/// remain in functions that a kernel calls indirectly.
 struct domain_notification {
   domain_channel channel;
   operation what;
-  std::int32_t rank;
-  std::int32_t size;
+  std::int32_t first;
+  std::int32_t step;
+  std::uint64_t due;  ///< number of the barrier
 };
 
-/// One thread's share of notifying the first members of the other domains.
+/// Sets one thread's share of the notifications by the last member of a domain: some of the other domains, or with
+/// dissemination the next domain.
+PGAS_COLD void begin_notifications(domain_notification* call, std::int32_t rank, std::int32_t size) {
+  const domain_channel& channel = call->channel;
+  const bool rounds = notifies_in_rounds(channel.hierarchy);
+  const std::int32_t domains = channel.hierarchy.domains();
+  const std::int32_t next = channel.hierarchy.mine() + 1;
+  call->first = !rounds ? rank : rank != 0 ? domains : next < domains ? next : 0;
+  call->step = rounds ? domains : size;
+  call->due = load_relaxed(&channel.words()->waited) + 1;
+}
+
+/// Notifies the first members of the domains, except this PE's domain.
 PGAS_COLD void notify_domains(const domain_notification* call) {
   const domain_channel& channel = call->channel;
   const operation what = call->what;
   PGAS_ROLLED
-  for (std::int32_t d = call->rank; d < channel.hierarchy.domains(); d += call->size) {
-    if (d == channel.hierarchy.mine()) continue;
-    const proxy_queue queue = channel.queue();
-    const std::uint64_t offset = queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()));
-    proxied_update(queue, {what, channel.hierarchy.world_pe(d, 0), offset}, atomic_update::set, datatype::u64,
-                   load_relaxed(&channel.words()->waited) + 1);
+  for (std::int32_t d = call->first; d < channel.hierarchy.domains(); d += call->step) {
+    if (d != channel.hierarchy.mine()) notify_domain(channel, what, d, call->due);
   }
 }
 
@@ -171,7 +200,9 @@ struct domain_wait {
   const participant* here;
   operation what;
   std::int32_t domain;
-  std::uint64_t due;  ///< number of the barrier
+  std::int32_t step;   ///< the distance of this thread's next domain; with dissemination, of the round
+  std::int32_t sends;  ///< 1: the PE sends the message of the round before this wait
+  std::uint64_t due;   ///< number of the barrier
   wait_state now;
 };
 
@@ -206,6 +237,46 @@ PGAS_COLD void await_domain(domain_wait* wait) {
   wait->now = now;
 }
 
+/// Begins the waits of a thread with the first domain of the thread's share. With dissemination, one thread waits:
+/// first for the PE's own domain, then for the domain of each round. @return False if the thread waits for no domain.
+[[nodiscard]] PGAS_COLD bool begin_waits(domain_wait* wait, std::int32_t rank, std::int32_t size) {
+  const team_hierarchy hierarchy = wait->here->channel().hierarchy;
+  const bool rounds = notifies_in_rounds(hierarchy);
+  wait->domain = rounds ? hierarchy.mine() : rank;
+  wait->step = rounds ? 0 : size;
+  wait->sends = 0;
+  return rank < (rounds ? 1 : hierarchy.domains());
+}
+
+/// Sends the message of a round, wait->step domains further, unless another member of the domain sends it. The message
+/// also covers the accesses of the domains from which messages have arrived.
+PGAS_COLD void send_round(const domain_wait* wait) {
+  const domain_channel channel = wait->here->channel();
+  const std::uint64_t round = wait->due << 32 | static_cast<std::uint32_t>(wait->step);
+  fence_acquire();
+  fence_release();
+  if (fetch<rmw::max>(channel.at_first(&channel.words()->rounds), round) >= round) return;
+  const std::int32_t domains = channel.hierarchy.domains();
+  const std::int32_t to = channel.hierarchy.mine() + wait->step;
+  notify_domain(channel, wait->what, to < domains ? to : to - domains, wait->due);
+}
+
+/// Goes on to the next domain of the thread's share. @return False after the last domain. With dissemination, the
+/// message of a round has arrived, and `sends` is 1 if the next round has a message of this PE's domain.
+[[nodiscard]] PGAS_COLD bool next_wait(domain_wait* wait) {
+  const team_hierarchy hierarchy = wait->here->channel().hierarchy;
+  const std::int32_t domains = hierarchy.domains();
+  if (!notifies_in_rounds(hierarchy)) {
+    wait->domain += wait->step;
+    return wait->domain < domains;
+  }
+  wait->step = wait->step != 0 ? 2 * wait->step : 1;
+  const std::int32_t from = hierarchy.mine() - wait->step;
+  wait->domain = from < 0 ? from + domains : from;
+  wait->sends = wait->step > 1 ? 1 : 0;
+  return wait->step < domains;
+}
+
 /// The result of the second half of a barrier.
 enum class await_result : std::int32_t { not_hierarchical, complete, lost };
 
@@ -216,8 +287,8 @@ template <arrival Arrival, PGAS_IS(group) G>
   const domain_channel channel = here->channel();
   const arrival_result result = count_group_arrival<Arrival>(channel, g);
   if (result == arrival_result::last) {
-    const domain_notification all{channel, barrier_operation<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
-                                  static_cast<std::int32_t>(g.size())};
+    domain_notification all{channel, barrier_operation<Arrival>, 0, 0, 0};
+    begin_notifications(&all, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
     notify_domains(&all);
   }
   return result != arrival_result::not_hierarchical;
@@ -229,12 +300,12 @@ template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
   const domain_channel channel = here->channel();
   if (!channel.spans_domains()) return await_result::not_hierarchical;
-  domain_wait wait{here, what, 0, load_relaxed(&channel.words()->waited) + 1, {}};
+  domain_wait wait{here, what, 0, 0, 0, load_relaxed(&channel.words()->waited) + 1, {}};
   g.sync();
   if (g.thread_rank() == 0) store_relaxed(&channel.words()->waited, wait.due);
-  const std::int32_t domains = channel.hierarchy.domains();
-  for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < domains; d += static_cast<std::int32_t>(g.size())) {
-    wait.domain = d;
+  bool more = begin_waits(&wait, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+  for (; more; more = next_wait(&wait)) {
+    if (wait.sends != 0) send_round(&wait);
     wait.now = {0, failure::none};
     for (;;) {
       await_domain(&wait);
