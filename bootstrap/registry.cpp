@@ -5,7 +5,7 @@
 
 #include "bootstrap/error_messages.hpp"
 #include "bootstrap/join_methods.hpp"
-#include "common/check_struct_size.hpp"
+#include "common/struct_members.hpp"
 #include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
@@ -94,12 +94,8 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
           "singleton, rank 0 of 1: no pgasrun, unique id, PMIx server or MASTER_ADDR" + passed_over};
 }
 
-}  // namespace
-}  // namespace boot
-
-chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
-  using namespace boot;
-  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
+/// Makes the bootstrap that the options name.
+chosen_bootstrap by_method(const bootstrap_options& options) {
   detail::fill_standard_descriptors();
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
@@ -125,6 +121,13 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   }
   throw error{code::bootstrap_unavailable,
               fmt::format("there is no bootstrap '{}'; choose auto, pmix, tcp, local or singleton", options.method)};
+}
+
+}  // namespace
+}  // namespace boot
+
+void detail::choose_bootstrap(const given<bootstrap_options>& options, const wanted<chosen_bootstrap>& chosen) {
+  fill(chosen, boot::by_method(taken(options)));
 }
 
 }  // namespace pgas

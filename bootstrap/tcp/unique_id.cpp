@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "common/check_struct_size.hpp"
+#include "common/struct_members.hpp"
 #include "common/system_error.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
@@ -81,9 +81,9 @@ unique_id unique_id::parse(std::string_view text) {
 
 namespace pgas {
 
-std::string make_unique_id(const bootstrap_options& options) {
+std::string detail::make_unique_id(const given<bootstrap_options>& passed) {
   using namespace boot;
-  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
+  const bootstrap_options options = taken(passed);
   auto listeners = listen_on(options.interface, 0);
   if (listeners.empty()) throw_system("opening a listener for a unique id", EADDRINUSE);
   host_addresses own = own_addresses(options.interface);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pgas/detail/compiler.hpp"
+#include "pgas/detail/struct_members.hpp"
 
 namespace pgas {
 
@@ -84,16 +85,15 @@ class PGAS_API bootstrap {
 ///
 /// Empty strings and -1 mean "not given".
 struct bootstrap_options {
-  std::size_t struct_size = sizeof(bootstrap_options);  ///< set by the header of the program: do not change
-  std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
-  std::chrono::milliseconds timeout{60'000};            ///< time limit for all PEs to join
-  int rank = -1;                                        ///< rank of this process
-  int size = -1;                                        ///< the number of processes
-  std::string unique_id;                                ///< printed form of pgas::unique_id, same on all PEs
-  std::size_t unique_id_length = 255;                   ///< maximum length of an id; a shorter id has fewer addresses
-  std::string master_address;                           ///< host name or address of rank 0
-  int master_port = -1;                                 ///< port of rank 0
-  std::string run_id;              ///< distinguishes jobs with the same address (torchrun's run id)
+  std::string method = "auto";                ///< auto, pmix, tcp, local or singleton
+  std::chrono::milliseconds timeout{60'000};  ///< time limit for all PEs to join
+  int rank = -1;                              ///< rank of this process
+  int size = -1;                              ///< the number of processes
+  std::string unique_id;                      ///< printed form of pgas::unique_id, same on all PEs
+  std::size_t unique_id_length = 255;         ///< maximum length of an id; a shorter id has fewer addresses
+  std::string master_address;                 ///< host name or address of rank 0
+  int master_port = -1;                       ///< port of rank 0
+  std::string run_id;                         ///< distinguishes jobs with the same address (torchrun's run id)
   bool master_port_taken = false;  ///< the launcher uses that port (torchrun's agent store): use the next ports
   std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
   std::string interface;           ///< network interface to listen on; empty: the interface that reaches the peer
@@ -107,12 +107,51 @@ struct chosen_bootstrap {
   std::string description;              ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 
+namespace detail {
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<bootstrap_options> {
+  static constexpr const char* name = "bootstrap_options";
+  static constexpr std::tuple list{named_member("method", &bootstrap_options::method),
+                                   named_member("timeout", &bootstrap_options::timeout),
+                                   named_member("rank", &bootstrap_options::rank),
+                                   named_member("size", &bootstrap_options::size),
+                                   named_member("unique_id", &bootstrap_options::unique_id),
+                                   named_member("unique_id_length", &bootstrap_options::unique_id_length),
+                                   named_member("master_address", &bootstrap_options::master_address),
+                                   named_member("master_port", &bootstrap_options::master_port),
+                                   named_member("run_id", &bootstrap_options::run_id),
+                                   named_member("master_port_taken", &bootstrap_options::master_port_taken),
+                                   named_member("secret", &bootstrap_options::secret),
+                                   named_member("interface", &bootstrap_options::interface),
+                                   named_member("local_fd", &bootstrap_options::local_fd),
+                                   named_member("pmix_launcher", &bootstrap_options::pmix_launcher)};
+};
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<chosen_bootstrap> {
+  static constexpr const char* name = "chosen_bootstrap";
+  static constexpr std::tuple list{named_member("exchange", &chosen_bootstrap::exchange),
+                                   named_member("description", &chosen_bootstrap::description)};
+};
+
+/// Implements make_bootstrap().
+PGAS_API void choose_bootstrap(const given<bootstrap_options>& options, const wanted<chosen_bootstrap>& chosen);
+/// Implements pgas::make_unique_id().
+[[nodiscard]] PGAS_API std::string make_unique_id(const given<bootstrap_options>& options);
+
+}  // namespace detail
+
 /// @brief Makes the first bootstrap that is available, in this order: pgasrun's socket, a unique id, PMIx,
 /// MASTER_ADDR/RANK/WORLD_SIZE, singleton.
 ///
 /// @throws error bootstrap_unavailable if `options.method` names a bootstrap that is not available; version_mismatch if
-/// the program was compiled with a header of another version.
-[[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
+/// `options` set a member that the library does not have.
+[[nodiscard, gnu::visibility("hidden")]] inline chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
+  chosen_bootstrap chosen;
+  detail::choose_bootstrap(detail::give(options), detail::want(chosen));
+  return chosen;
+}
 
 /// @brief Makes a unique id: an address and a secret by which processes join.
 ///
@@ -120,7 +159,9 @@ struct chosen_bootstrap {
 /// id is one printable word of at most 255 characters.
 ///
 /// *Callers* the process that will be rank 0. This process must live until all processes have joined.
-[[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
+[[nodiscard, gnu::visibility("hidden")]] inline std::string make_unique_id(const bootstrap_options& options = {}) {
+  return detail::make_unique_id(detail::give(options));
+}
 
 /// @brief Makes `n` bootstraps, one for each of `n` PEs that are threads of this process.
 [[nodiscard]] PGAS_API std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(

@@ -42,6 +42,7 @@
 
 #include "pgas/detail/names_begin.inc"
 
+#include "pgas/detail/struct_members.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
@@ -51,9 +52,32 @@
 namespace pgas {
 namespace detail {
 
+template <>
+struct [[gnu::visibility("hidden")]] members_of<collective_request> {
+  static constexpr const char* name = "collective_request";
+  static constexpr std::tuple list{named_member("what", &collective_request::what),
+                                   named_member("op", &collective_request::op),
+                                   named_member("type", &collective_request::type),
+                                   named_member("alignment", &collective_request::alignment),
+                                   named_member("root", &collective_request::root),
+                                   named_member("most_blocks", &collective_request::most_blocks),
+                                   named_member("element_bytes", &collective_request::element_bytes),
+                                   named_member("count", &collective_request::count),
+                                   named_member("dst_stride", &collective_request::dst_stride),
+                                   named_member("src_stride", &collective_request::src_stride),
+                                   named_member("dst", &collective_request::dst),
+                                   named_member("src", &collective_request::src),
+                                   named_member("limit_ms", &collective_request::limit_ms)};
+};
+
+/// Implements run_collective().
+PGAS_API void run_request(const team& members, const stream* on, const given<collective_request>& request);
 /// Checks the request and enqueues it on `on`. If `on` is null, the team's own stream executes the request, and the
 /// call waits.
-PGAS_API void run_collective(const team& members, const stream* on, const collective_request& request);
+[[gnu::visibility("hidden")]] inline void run_collective(const team& members, const stream* on,
+                                                         const collective_request& request) {
+  run_request(members, on, give(request));
+}
 
 /// A request to move elements of type T.
 template <class T>

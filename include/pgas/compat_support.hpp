@@ -61,13 +61,18 @@ class PGAS_API interface_log {
   std::unique_ptr<log::logger> log_;
 };
 
+/// @brief Implements run_compared_collective().
+PGAS_API void run_compared_request(const team& members, const given<collective_request>& request);
 /// @brief Calls run_collective() without a stream, after the members have compared their arguments, as with
 /// PGAS_CHECKS.
 ///
 /// Either all members make this call, or no member does.
 ///
 /// @throws error the same on all members; asymmetric_call if the arguments differ or a member leaves the world.
-PGAS_API void run_compared_collective(const team& members, const collective_request& request);
+[[gnu::visibility("hidden")]] inline void run_compared_collective(const team& members,
+                                                                  const collective_request& request) {
+  run_compared_request(members, give(request));
+}
 
 /// @brief Collective: returns when all PEs have called await_leave() and work on the world's streams is complete.
 /// world::leave() begins with this step. A program may call world::abort() between this call and world::leave().

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "pgas/detail/compiler.hpp"
+#include "pgas/detail/struct_members.hpp"
 
 namespace pgas {
 
@@ -26,12 +27,12 @@ enum class log_level { error, warn, info, debug };
 /// @brief Settings of one world.
 ///
 /// A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
-struct PGAS_API config {
-  std::size_t struct_size = sizeof(config);         ///< set by the header of the program: do not change
+struct config {
   std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
   std::string unique_id;                            ///< PGAS_UNIQUE_ID
   std::string secret;                               ///< PGAS_SECRET
   std::string socket_ifname;                        ///< PGAS_SOCKET_IFNAME
+  bool private_network = false;                     ///< PGAS_PRIVATE_NETWORK: UCX may use TCP between hosts
   std::chrono::milliseconds join_timeout{60'000};   ///< PGAS_JOIN_TIMEOUT
   heap_kind heap = heap_kind::automatic;            ///< PGAS_HEAP
   handle_kind mem_handle = handle_kind::automatic;  ///< PGAS_MEM_HANDLE
@@ -62,10 +63,55 @@ struct PGAS_API config {
   ///
   /// Reads the environment at each call. An unknown `PGAS_*` variable is logged with the most similar valid name.
   ///
-  /// @throws error config_value, naming the variable, its value and the allowed values; version_mismatch if the program
-  /// was compiled with a header of another version.
-  [[nodiscard]] static config from_environment(std::size_t caller_size = sizeof(config));
+  /// @throws error config_value, naming the variable, its value and the allowed values.
+  [[nodiscard, gnu::visibility("hidden")]] static config from_environment();
 };
+
+namespace detail {
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<config> {
+  static constexpr const char* name = "config";
+  static constexpr std::tuple list{named_member("bootstrap", &config::bootstrap),
+                                   named_member("unique_id", &config::unique_id),
+                                   named_member("secret", &config::secret),
+                                   named_member("socket_ifname", &config::socket_ifname),
+                                   named_member("private_network", &config::private_network),
+                                   named_member("join_timeout", &config::join_timeout),
+                                   named_member("heap", &config::heap),
+                                   named_member("mem_handle", &config::mem_handle),
+                                   named_member("device", &config::device),
+                                   named_member("heap_limit", &config::heap_limit),
+                                   named_member("segment_size", &config::segment_size),
+                                   named_member("heap_stride", &config::heap_stride),
+                                   named_member("p2p", &config::p2p),
+                                   named_member("socket_directory", &config::socket_directory),
+                                   named_member("test_host", &config::test_host),
+                                   named_member("heartbeat_timeout", &config::heartbeat_timeout),
+                                   named_member("checks", &config::checks),
+                                   named_member("wait_timeout", &config::wait_timeout),
+                                   named_member("default_stream_wait", &config::default_stream_wait),
+                                   named_member("host_block_threads", &config::host_block_threads),
+                                   named_member("nvtx", &config::nvtx),
+                                   named_member("log", &config::log),
+                                   named_member("log_file", &config::log_file),
+                                   named_member("sigusr1", &config::sigusr1),
+                                   named_member("trace", &config::trace),
+                                   named_member("trace_sample", &config::trace_sample),
+                                   named_member("wait_warning", &config::wait_warning),
+                                   named_member("lent_memory", &config::lent_memory)};
+};
+
+/// Implements config::from_environment().
+PGAS_API void read_environment(const wanted<config>& settings);
+
+}  // namespace detail
+
+inline config config::from_environment() {
+  config settings;
+  detail::read_environment(detail::want(settings));
+  return settings;
+}
 
 }  // namespace pgas
 

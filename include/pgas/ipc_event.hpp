@@ -53,14 +53,23 @@ class PGAS_API ipc_event {
   /// *Errors* as opened_memory::open(); handle_invalid if the ticket does not belong to an event, or if the driver
   /// refuses the ticket; peer_unreachable if the two processes see different /dev/shm; device_unavailable if this
   /// process does not see the GPU; peer_lost if the event was destroyed.
-  [[nodiscard]] static ipc_event open(std::string_view ticket, const open_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] static ipc_event open(std::string_view ticket,
+                                                                 const open_options& options = {}) {
+    return open_ticket(ticket, detail::give(options));
+  }
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the event.
-  [[nodiscard]] std::string ticket(const ticket_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] std::string ticket(const ticket_options& options = {}) {
+    return make_ticket(detail::give(options));
+  }
   /// Invalidates all tickets made so far. *Errors* as ticket().
   void revoke();
   /// The processes that have the event open now. *Errors* as ticket().
-  [[nodiscard]] std::vector<opener> opened_by() const;
+  [[nodiscard, gnu::visibility("hidden")]] std::vector<opener> opened_by() const {
+    std::vector<opener> found;
+    list_openers(detail::want(found));
+    return found;
+  }
   /// Whether there is an event.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
@@ -89,6 +98,11 @@ class PGAS_API ipc_event {
   void check() const;
 
  private:
+  // The library's part of the inline functions above.
+  [[nodiscard]] static ipc_event open_ticket(std::string_view ticket, const detail::given<open_options>& options);
+  [[nodiscard]] std::string make_ticket(const detail::given<ticket_options>& options);
+  void list_openers(const detail::wanted_list<opener>& found) const;
+
   explicit ipc_event(std::shared_ptr<detail::event_state> state) noexcept;
   [[nodiscard]] detail::event_state& state() const;
   std::shared_ptr<detail::event_state> state_;

@@ -15,7 +15,7 @@
 
 namespace pgas {
 
-/// @brief The shape of a launch.
+/// @brief The shape of a launch. launch() reads it in the program; the library receives a detail::launch_shape.
 struct launch_config {
   unsigned blocks = 1;           ///< in the grid
   unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS of them
@@ -84,10 +84,12 @@ struct launch_config {
 ///
 /// @throws error launch_failed: an impossible shape, a block of more than `max_threads` threads, blocks that do not fit
 /// (with the number that fits), a kernel compiled for the CPU with a GPU heap, or a kernel compiled for the GPU with a
-/// host heap. synchronize() throws failures inside the kernel.
+/// host heap. version_mismatch if pgas::context has different layouts in the headers of the program, in the library, or
+/// in an argument. synchronize() throws failures inside the kernel.
 template <class Kernel, class... Arguments>
 void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... arguments) {
-  w.check();
+  detail::check_kernels(w, detail::context_layout);
+  (detail::check_argument(arguments), ...);
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
@@ -112,7 +114,7 @@ void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... ar
 template <class Kernel, class... Arguments>
 [[nodiscard]] unsigned max_resident_blocks(world& w, unsigned threads, std::size_t shared_bytes, const Kernel&,
                                            const Arguments&...) {
-  w.check();
+  detail::check_kernels(w, detail::context_layout);
   if (threads == 0) throw error(code::launch_failed, "max_resident_blocks: a block needs at least one thread");
   if (threads > detail::largest_block<Kernel>()) return 0;
   return detail::resident_blocks<Kernel, Arguments...>(w, {1, threads, shared_bytes, true});

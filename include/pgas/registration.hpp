@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "pgas/detail/struct_members.hpp"
 #include "pgas/symmetric_memory.hpp"
 
 namespace pgas {
@@ -90,12 +91,34 @@ struct registration_usage {
   std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
   std::size_t released = 0;    ///< registrations that this PE has released and other members have not, as far as known
 };
+namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<registration_usage> {
+  static constexpr const char* name = "registration_usage";
+  static constexpr std::tuple list{named_member("registered", &registration_usage::registered),
+                                   named_member("bytes", &registration_usage::bytes),
+                                   named_member("released", &registration_usage::released)};
+};
+
+/// Implements registrations().
+PGAS_API void count_registrations(const team& t, const wanted<registration_usage>& usage);
+PGAS_API void count_registrations(const world& w, const wanted<registration_usage>& usage);
+}  // namespace detail
+
 /// @brief The registrations of a team.
 ///
 /// *Callers* any thread. The call waits for a collective host call of the team in progress.
-[[nodiscard]] PGAS_API registration_usage registrations(const team& t);
+[[nodiscard, gnu::visibility("hidden")]] inline registration_usage registrations(const team& t) {
+  registration_usage usage;
+  detail::count_registrations(t, detail::want(usage));
+  return usage;
+}
 /// @brief Calls registrations() with world::team().
-[[nodiscard]] PGAS_API registration_usage registrations(const world& w);
+[[nodiscard, gnu::visibility("hidden")]] inline registration_usage registrations(const world& w) {
+  registration_usage usage;
+  detail::count_registrations(w, detail::want(usage));
+  return usage;
+}
 
 /// @brief Owns one registration.
 ///

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pgas/detail/compiler.hpp"
+#include "pgas/detail/struct_members.hpp"
 
 namespace pgas {
 
@@ -94,6 +95,31 @@ struct memory_exporter {
   std::uint64_t started = 0;  ///< clock ticks after boot; different for a later process with the same number
 };
 
+namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<shared_memory_options> {
+  static constexpr const char* name = "shared_memory_options";
+  static constexpr std::tuple list{named_member("importers", &shared_memory_options::importers),
+                                   named_member("block", &shared_memory_options::block)};
+};
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<ticket_options> {
+  static constexpr const char* name = "ticket_options";
+  static constexpr std::tuple list{
+      named_member("lifetime", &ticket_options::lifetime),   named_member("opens", &ticket_options::opens),
+      named_member("user", &ticket_options::user),           named_member("ready", &ticket_options::ready),
+      named_member("importers", &ticket_options::importers), named_member("description", &ticket_options::description)};
+};
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<opener> {
+  static constexpr const char* name = "opener";
+  static constexpr std::tuple list{named_member("pid", &opener::pid), named_member("uid", &opener::uid),
+                                   named_member("since", &opener::since)};
+};
+}  // namespace detail
+
 /// @brief Memory of this process that other processes may open.
 ///
 /// Move-only; initially empty.
@@ -122,9 +148,12 @@ class PGAS_API shared_memory {
   /// @param place the GPU, or the host
   /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
   /// @param options `block` has no effect
-  /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
-  [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,
-                                          const shared_memory_options& options = {});
+  /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed. This function, and
+  /// all functions that take options: version_mismatch if `options` set a member that the library does not have.
+  [[nodiscard, gnu::visibility("hidden")]] static shared_memory make(memory_place place, std::size_t bytes,
+                                                                     const shared_memory_options& options = {}) {
+    return make_new(place, bytes, detail::give(options));
+  }
 
   /// @brief Shares existing memory: of cuMemCreate (one mapped piece or several adjacent pieces), of a pool with
   /// descriptors (cudaMallocFromPoolAsync), or of cudaMalloc; on the host shared mappings of whole memory files
@@ -138,7 +167,10 @@ class PGAS_API shared_memory {
   /// @throws error invalid_argument for private, managed, pinned or imported memory, for files that cannot be sealed,
   /// if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and the remedy), and if
   /// read_only cannot be enforced.
-  [[nodiscard]] static shared_memory share(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] static shared_memory share(void* pointer, std::size_t bytes,
+                                                                      const shared_memory_options& options = {}) {
+    return share_existing(pointer, bytes, detail::give(options));
+  }
 
   /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;
@@ -155,7 +187,9 @@ class PGAS_API shared_memory {
   ///
   /// @throws error invalid_argument, also if this process opened `ready` instead of making it; system if no socket or
   /// thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
-  [[nodiscard]] std::string ticket(const ticket_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] std::string ticket(const ticket_options& options = {}) {
+    return make_ticket(detail::give(options));
+  }
   /// @brief Invalidates all tickets made so far.
   ///
   /// Processes that have the memory open keep it.
@@ -163,9 +197,21 @@ class PGAS_API shared_memory {
   /// @brief The processes that have the memory open now.
   ///
   /// A process that has died is removed within a second.
-  [[nodiscard]] std::vector<opener> opened_by() const;
+  [[nodiscard, gnu::visibility("hidden")]] std::vector<opener> opened_by() const {
+    std::vector<opener> found;
+    list_openers(detail::want(found));
+    return found;
+  }
 
  private:
+  // The library's part of the inline functions above.
+  [[nodiscard]] static shared_memory make_new(memory_place place, std::size_t bytes,
+                                              const detail::given<shared_memory_options>& options);
+  [[nodiscard]] static shared_memory share_existing(void* pointer, std::size_t bytes,
+                                                    const detail::given<shared_memory_options>& options);
+  [[nodiscard]] std::string make_ticket(const detail::given<ticket_options>& options);
+  void list_openers(const detail::wanted_list<opener>& found) const;
+
   std::unique_ptr<detail::exported_memory> memory_;
 };
 
@@ -183,6 +229,16 @@ struct open_options {
   /// Otherwise the program calls opened_memory::wait() before it uses the memory.
   bool wait_until_ready = true;
 };
+
+namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<open_options> {
+  static constexpr const char* name = "open_options";
+  static constexpr std::tuple list{named_member("timeout", &open_options::timeout),
+                                   named_member("place", &open_options::place),
+                                   named_member("wait_until_ready", &open_options::wait_until_ready)};
+};
+}  // namespace detail
 
 /// @brief Memory of another process, or of this process, opened by a ticket.
 ///
@@ -217,7 +273,10 @@ class PGAS_API opened_memory {
   /// peer_lost if the exporter has ended; wait_timeout, with the exporter's number, if the exporter does not answer or
   /// the memory does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory;
   /// system, out_of_memory.
-  [[nodiscard]] static opened_memory open(std::string_view ticket, const open_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] static opened_memory open(std::string_view ticket,
+                                                                     const open_options& options = {}) {
+    return open_ticket(ticket, detail::give(options));
+  }
 
   /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;
@@ -264,6 +323,8 @@ class PGAS_API opened_memory {
   void wait_host(std::chrono::milliseconds timeout = std::chrono::milliseconds::max()) const;
 
  private:
+  [[nodiscard]] static opened_memory open_ticket(std::string_view ticket, const detail::given<open_options>& options);
+
   std::shared_ptr<detail::imported_memory> memory_;
   std::shared_ptr<detail::carried_timeline> ready_;  // the timeline of the ticket that opened this object
   std::string description_;                          // the description in the same ticket

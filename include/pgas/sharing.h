@@ -3,6 +3,10 @@
 /// `pgas/ipc_event.hpp` describe each function. Functions that can fail return 0 or the number of an error code (401
 /// for PGAS-E0401, see docs/errors.md). A function that fails leaves its results unchanged, and
 /// pgas_sharing_error() returns the text.
+///
+/// Structs grow at their end in later versions. Inline functions of this header pass the size of the program's struct
+/// to the library, by the functions whose names end in `_sized`. Other languages call these functions directly. Set all
+/// members of a struct that you do not use to 0, for example by `= {0}`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -10,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "pgas/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,13 +41,14 @@ enum { PGAS_TICKET_BYTES = 1025 };
 #define PGAS_FOREVER UINT64_MAX
 
 /// The options of a ticket: pgas::ticket_options. If all fields except `user` are 0, the ticket is valid until it is
-/// revoked.
+/// revoked. If the program sets a member that the library does not have, the library returns 106 (version_mismatch).
 typedef struct pgas_ticket_options {
   uint64_t lifetime_s;                ///< 0: until it is revoked
   int opens;                          ///< 0: any number
   int64_t user;                       ///< the user whose processes may open it; -1: this process's user
   const struct pgas_timeline* ready;  ///< tells when the memory is ready; null: the ticket carries no timeline
   int read_only;                      ///< not 0: importers with this ticket may only read; others may write
+  int reserved;                       ///< 0
 } pgas_ticket_options;
 
 /// A process that has opened memory of this process and has not closed it: pgas::opener.
@@ -50,6 +57,20 @@ typedef struct pgas_opener {
   uid_t user;
   int64_t since_s;  ///< seconds since 1970
 } pgas_opener;
+
+struct pgas_timeline;
+struct pgas_ipc_event;
+
+/// The library's part of the inline functions below. @param options_bytes the size of the program's pgas_ticket_options
+/// @param opener_bytes the size of the program's pgas_opener
+int pgas_shared_ticket_sized(pgas_shared_memory* memory, const pgas_ticket_options* options, size_t options_bytes,
+                             char* text);
+int pgas_timeline_ticket_sized(struct pgas_timeline* timeline, const pgas_ticket_options* options, size_t options_bytes,
+                               char* text);
+int pgas_event_ticket_sized(struct pgas_ipc_event* event, const pgas_ticket_options* options, size_t options_bytes,
+                            char* text);
+int pgas_shared_openers_sized(const pgas_shared_memory* memory, pgas_opener* list, size_t opener_bytes, size_t room,
+                              size_t* count);
 
 /// The text of the last error on the calling thread; initially empty. Valid until the thread's next failing call.
 const char* pgas_sharing_error(void);
@@ -63,12 +84,16 @@ void* pgas_shared_data(const pgas_shared_memory* memory);
 /// The size in bytes.
 size_t pgas_shared_size(const pgas_shared_memory* memory);
 /// Makes a ticket. @param options may be null @param text has room for PGAS_TICKET_BYTES
-int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text);
+static inline int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text) {
+  return pgas_shared_ticket_sized(memory, options, sizeof(pgas_ticket_options), text);
+}
 /// Invalidates all tickets made so far.
 int pgas_shared_revoke(pgas_shared_memory* memory);
 /// The processes that have the memory open now. @param list has space for `room` processes @param count the number of
 /// processes, which may be larger than `room`
-int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count);
+static inline int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count) {
+  return pgas_shared_openers_sized(memory, list, sizeof(pgas_opener), room, count);
+}
 /// Invalidates all tickets, and frees the memory if pgas_share_new() allocated it. Null is ignored.
 void pgas_shared_free(pgas_shared_memory* memory);
 
@@ -107,7 +132,9 @@ int pgas_timeline_new(int place, pgas_timeline** timeline);
 /// timeline::open(). @param timeout_ms time limit for the exporter's answer
 int pgas_timeline_open(const char* ticket, int place, uint64_t timeout_ms, pgas_timeline** opened);
 /// Makes a ticket. @param options may be null @param text has room for PGAS_TICKET_BYTES
-int pgas_timeline_ticket(pgas_timeline* timeline, const pgas_ticket_options* options, char* text);
+static inline int pgas_timeline_ticket(pgas_timeline* timeline, const pgas_ticket_options* options, char* text) {
+  return pgas_timeline_ticket_sized(timeline, options, sizeof(pgas_ticket_options), text);
+}
 /// timeline::record().
 int pgas_timeline_record(pgas_timeline* timeline, void* stream, uint64_t value);
 /// timeline::set().
@@ -137,7 +164,9 @@ int pgas_event_share(int place, void* event, pgas_ipc_event** ipc_event);
 /// ipc_event::open(). @param timeout_ms time limit for the exporter's answer
 int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened);
 /// Makes a ticket. @param options may be null @param text has room for PGAS_TICKET_BYTES
-int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text);
+static inline int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text) {
+  return pgas_event_ticket_sized(event, options, sizeof(pgas_ticket_options), text);
+}
 /// ipc_event::cuda_event().
 int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event);
 /// ipc_event::record(). @param number receives the number of the record; may be null

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "pgas/detail/struct_members.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {
@@ -51,6 +52,23 @@ enum class memory_hint : std::uint32_t {
 inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<heap_usage> {
+  static constexpr const char* name = "heap_usage";
+  static constexpr std::tuple list{named_member("used", &heap_usage::used), named_member("mapped", &heap_usage::mapped),
+                                   named_member("limit", &heap_usage::limit),
+                                   named_member("largest_free", &heap_usage::largest_free),
+                                   named_member("allocations", &heap_usage::allocations)};
+};
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<heap_layout> {
+  static constexpr const char* name = "heap_layout";
+  static constexpr std::tuple list{
+      named_member("base", &heap_layout::base), named_member("mapped", &heap_layout::mapped),
+      named_member("stride", &heap_layout::stride), named_member("same_base", &heap_layout::same_base)};
+};
+
 class team_state;
 class world_state;
 /// Frees one allocation of symmetric<T>. Collective. `exceptions` is the number of exceptions in flight on the calling

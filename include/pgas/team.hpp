@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "pgas/detail/struct_members.hpp"
 #include "pgas/device/direct_context.hpp"
 #include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
@@ -39,6 +40,15 @@ struct team_config {
   /// to 64 direct peers on GPU heaps use this setting; other teams ignore it. Equal on all members.
   bool staged = false;
 };
+
+namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<team_config> {
+  static constexpr const char* name = "team_config";
+  static constexpr std::tuple list{named_member("channels", &team_config::channels),
+                                   named_member("staged", &team_config::staged)};
+};
+}  // namespace detail
 
 /// @brief A team of one world, on one of its members.
 ///
@@ -103,13 +113,25 @@ class PGAS_API team {
   [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;
 
   /// @brief The view of the team for kernels.
-  [[nodiscard]] team_view view() const;
+  ///
+  /// @throws error version_mismatch as context().
+  [[nodiscard, gnu::visibility("hidden")]] team_view view() const {
+    team_view made;
+    fill_view(made, detail::context_layout);
+    return made;
+  }
   /// @brief A context whose operations take this team's PE numbers.
   ///
   /// The context has its own order of operations. Creating and dropping a context costs nothing.
   ///
   /// *Callers* any thread.
-  [[nodiscard]] pgas::context context() const;
+  ///
+  /// @throws error version_mismatch if the layout of contexts differs between the program's headers and the library.
+  [[nodiscard, gnu::visibility("hidden")]] pgas::context context() const {
+    pgas::context made;
+    fill_context(made, detail::context_layout, false);
+    return made;
+  }
   /// @brief The context for kernels that need only loads and stores.
   ///
   /// Such kernels compile to fewer instructions.
@@ -117,8 +139,12 @@ class PGAS_API team {
   /// *Callers* any thread.
   ///
   /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all members at evenly spaced addresses.
-  /// invalid_argument: the members are not evenly spaced in the world.
-  [[nodiscard]] pgas::direct_context direct_context() const;
+  /// invalid_argument: the members are not evenly spaced in the world. version_mismatch as context().
+  [[nodiscard, gnu::visibility("hidden")]] pgas::direct_context direct_context() const {
+    pgas::context made;
+    fill_context(made, detail::context_layout, true);
+    return pgas::direct_context(made);
+  }
 
   /// @brief Creates a team of the `size` members start, start + stride, ...; a stride may be negative.
   ///
@@ -126,24 +152,34 @@ class PGAS_API team {
   ///
   /// @return The new team on its members, an empty team on the others.
   /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; after an
-  /// error there is no new team.
-  [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
+  /// error there is no new team. version_mismatch if `how` sets a member that the library does not have.
+  [[nodiscard, gnu::visibility("hidden")]] team split_strided(int start, int stride, int size,
+                                                              const team_config& how = {}) const {
+    return make_strided(start, stride, size, detail::give(how));
+  }
   /// @brief Numbers the members row by row, `x_range` members in a row, and creates a team for each row and each
   /// column.
   ///
   /// Collective over this team.
   ///
   /// @return The teams of this PE's row and column.
-  [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
-                                               const team_config& y_how = {}) const;
+  [[nodiscard, gnu::visibility("hidden")]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
+                                                                          const team_config& y_how = {}) const {
+    return make_2d(x_range, detail::give(x_how), detail::give(y_how));
+  }
   /// @brief Creates a team of the members with the same colour, ordered by key, then by their number in this team.
   ///
   /// Collective over this team. A member with a negative colour makes the call too and receives an empty team.
-  [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
+  [[nodiscard, gnu::visibility("hidden")]] team split(int color, int key, const team_config& how = {}) const {
+    return make_by_color(color, key, detail::give(how));
+  }
   /// @brief Creates a team of the listed members in this order.
   ///
   /// Collective over this team, with the same list on all members.
-  [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
+  [[nodiscard, gnu::visibility("hidden")]] team split_list(std::span<const int> members,
+                                                           const team_config& how = {}) const {
+    return make_list(members, detail::give(how));
+  }
   /// @brief Creates a team of `members`, a list of numbers in this team, in the order of the new team.
   ///
   /// Only these members make the call, and all pass the same list.
@@ -154,7 +190,10 @@ class PGAS_API team {
   /// *Callers* any thread; several threads at once with different keys.
   ///
   /// @throws error invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
-  [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
+  [[nodiscard, gnu::visibility("hidden")]] team create_group(std::span<const int> members, std::uint64_t key,
+                                                             const team_config& how = {}) const {
+    return make_group(members, key, detail::give(how));
+  }
   /// @brief Waits for all members, then releases the state and the memory of the team.
   ///
   /// Collective over this team. The object is empty afterwards. Kernels and streams that use the team must have ended.
@@ -192,6 +231,16 @@ class PGAS_API team {
  private:
   friend class detail::world_state;
   explicit team(std::shared_ptr<detail::team_state> state) noexcept;
+  // The library's part of the inline functions above. `layout` is detail::context_layout of the program's headers.
+  void fill_view(team_view& made, std::uint32_t layout) const;
+  void fill_context(pgas::context& made, std::uint32_t layout, bool direct) const;
+  [[nodiscard]] team make_strided(int start, int stride, int size, const detail::given<team_config>& how) const;
+  [[nodiscard]] std::pair<team, team> make_2d(int x_range, const detail::given<team_config>& x_how,
+                                              const detail::given<team_config>& y_how) const;
+  [[nodiscard]] team make_by_color(int color, int key, const detail::given<team_config>& how) const;
+  [[nodiscard]] team make_list(std::span<const int> members, const detail::given<team_config>& how) const;
+  [[nodiscard]] team make_group(std::span<const int> members, std::uint64_t key,
+                                const detail::given<team_config>& how) const;
   std::shared_ptr<detail::team_state> state_;
 };
 

@@ -64,16 +64,25 @@ class PGAS_API timeline {
   /// the GPU that the maker of the timeline uses, or the host
   /// *Errors* as opened_memory::open(); handle_invalid for a ticket of memory, even if it carries a timeline;
   /// device_unavailable if this process does not see that GPU; peer_lost if the timeline was destroyed.
-  [[nodiscard]] static timeline open(std::string_view ticket, const open_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] static timeline open(std::string_view ticket,
+                                                                const open_options& options = {}) {
+    return open_ticket(ticket, detail::give(options));
+  }
 
   /// Makes a ticket, as shared_memory::ticket(). *Errors* invalid_argument unless this process made the timeline.
-  [[nodiscard]] std::string ticket(const ticket_options& options = {});
+  [[nodiscard, gnu::visibility("hidden")]] std::string ticket(const ticket_options& options = {}) {
+    return make_ticket(detail::give(options));
+  }
   /// Invalidates all tickets made so far, also tickets of memory that carry the timeline. Processes that
   /// have opened the timeline can still use it.
   /// *Errors* as ticket().
   void revoke();
   /// The processes that have the timeline open now. *Errors* as ticket().
-  [[nodiscard]] std::vector<opener> opened_by() const;
+  [[nodiscard, gnu::visibility("hidden")]] std::vector<opener> opened_by() const {
+    std::vector<opener> found;
+    list_openers(detail::want(found));
+    return found;
+  }
   /// Whether there is a timeline.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
@@ -112,6 +121,11 @@ class PGAS_API timeline {
 
  private:
   friend class shared_memory;  // its tickets carry timelines
+  // The library's part of the inline functions above.
+  [[nodiscard]] static timeline open_ticket(std::string_view ticket, const detail::given<open_options>& options);
+  [[nodiscard]] std::string make_ticket(const detail::given<ticket_options>& options);
+  void list_openers(const detail::wanted_list<opener>& found) const;
+
   explicit timeline(std::shared_ptr<detail::timeline_state> state) noexcept;
   [[nodiscard]] detail::timeline_state& state() const;
   std::shared_ptr<detail::timeline_state> state_;

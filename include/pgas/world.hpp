@@ -16,6 +16,7 @@
 
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
+#include "pgas/detail/struct_members.hpp"
 #include "pgas/device/direct_context.hpp"
 #include "pgas/error.hpp"
 #include "pgas/symmetric_memory.hpp"
@@ -58,6 +59,19 @@ struct wait_info {
   std::chrono::milliseconds lasted{};  ///< since a query first found the wait of a kernel, or since the host call began
 };
 
+namespace detail {
+template <>
+struct [[gnu::visibility("hidden")]] members_of<wait_info> {
+  static constexpr const char* name = "wait_info";
+  static constexpr std::tuple list{
+      named_member("what", &wait_info::what),       named_member("in_kernel", &wait_info::in_kernel),
+      named_member("block", &wait_info::block),     named_member("thread", &wait_info::thread),
+      named_member("pe", &wait_info::pe),           named_member("heap_offset", &wait_info::heap_offset),
+      named_member("compare", &wait_info::compare), named_member("expected", &wait_info::expected),
+      named_member("seen", &wait_info::seen),       named_member("lasted", &wait_info::lasted)};
+};
+}  // namespace detail
+
 /// @brief The threads of a PE that may call the library.
 ///
 /// OpenSHMEM has the same names.
@@ -88,16 +102,17 @@ class PGAS_API world {
   /// Settings come from the environment (`pgas-info --config` lists them).
   ///
   /// @throws error codes 1xx, 2xx, 5xx, 601, within config::join_timeout and on every PE that can be reached.
-  /// bootstrap_timeout names the missing PE.
+  /// bootstrap_timeout names the missing PE. version_mismatch if the settings set a member that the library does not
+  /// have.
   [[nodiscard, gnu::visibility("hidden")]] static world join() { return join(config::from_environment()); }
   /// @brief Joins the world of the launcher with the program's own settings.
   [[nodiscard, gnu::visibility("hidden")]] static world join(const config& settings) {
-    return join(settings, std::uncaught_exceptions());
+    return join_with(detail::give(settings), std::uncaught_exceptions());
   }
   /// @brief Joins the processes that the program's own bootstrap `exchange` connects, which may be any subset.
   [[nodiscard, gnu::visibility("hidden")]] static world join(std::unique_ptr<bootstrap> exchange,
                                                              const config& settings = config::from_environment()) {
-    return join(std::move(exchange), settings, std::uncaught_exceptions());
+    return join_with(std::move(exchange), detail::give(settings), std::uncaught_exceptions());
   }
 
   /// @brief Moves the membership.
@@ -153,7 +168,11 @@ class PGAS_API world {
   /// *Callers* any thread, also while another thread is in a call that does not end. The query takes about 15 ms.
   ///
   /// @throws error not_joined.
-  [[nodiscard]] std::vector<wait_info> waits() const;
+  [[nodiscard, gnu::visibility("hidden")]] std::vector<wait_info> waits() const {
+    std::vector<wait_info> found;
+    list_waits(detail::want(found));
+    return found;
+  }
   /// @brief The statistics of this PE since it joined: operations and bytes by target and route, time in calls that
   /// wait, use of the heap, heartbeats, errors.
   ///
@@ -163,7 +182,11 @@ class PGAS_API world {
   /// some microseconds.
   ///
   /// @throws error not_joined.
-  [[nodiscard]] world_stats stats() const;
+  [[nodiscard, gnu::visibility("hidden")]] world_stats stats() const {
+    world_stats collected;
+    collect_stats(detail::want(collected), detail::want(collected.peers), detail::want(collected.calls));
+    return collected;
+  }
 
   /// @brief This PE's number.
   ///
@@ -193,13 +216,24 @@ class PGAS_API world {
   /// @brief The context.
   ///
   /// Kernels take the context by value.
-  [[nodiscard]] pgas::context context() const;
+  ///
+  /// @throws error version_mismatch if the layout of contexts differs between the program's headers and the library.
+  [[nodiscard, gnu::visibility("hidden")]] pgas::context context() const {
+    pgas::context made;
+    fill_context(made, detail::context_layout, false);
+    return made;
+  }
   /// @brief The context for kernels that need only loads and stores.
   ///
   /// Such kernels compile to fewer instructions.
   ///
   /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all PEs at evenly spaced addresses.
-  [[nodiscard]] pgas::direct_context direct_context() const;
+  /// version_mismatch as context().
+  [[nodiscard, gnu::visibility("hidden")]] pgas::direct_context direct_context() const {
+    pgas::context made;
+    fill_context(made, detail::context_layout, true);
+    return pgas::direct_context(made);
+  }
 
   /// @brief The team of all PEs.
   ///
@@ -262,11 +296,19 @@ class PGAS_API world {
   /// @brief The use of this PE's part of the heap.
   ///
   /// *Callers* any thread. The call waits for an allocation in progress.
-  [[nodiscard]] heap_usage usage() const;
+  [[nodiscard, gnu::visibility("hidden")]] heap_usage usage() const {
+    heap_usage now;
+    fill_usage(detail::want(now));
+    return now;
+  }
   /// @brief The addresses of the heap.
   ///
   /// *Callers* any thread.
-  [[nodiscard]] heap_layout layout() const;
+  [[nodiscard, gnu::visibility("hidden")]] heap_layout layout() const {
+    heap_layout found;
+    fill_layout(detail::want(found));
+    return found;
+  }
 
   /// @brief The address of PE `pe`'s copy of `local`, for loads and stores. On the host heap this process can use the
   /// address, on a GPU heap kernels can.
@@ -323,8 +365,16 @@ class PGAS_API world {
   // different copies, the count of the library never falls after the program has caught an exception of the library.
   // Therefore the functions that count are inline and hidden: the program and each library use only their own copies
   // of these functions.
-  [[nodiscard]] static world join(const config& settings, int exceptions);
-  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings, int exceptions);
+  [[nodiscard]] static world join_with(const detail::given<config>& settings, int exceptions);
+  [[nodiscard]] static world join_with(std::unique_ptr<bootstrap> exchange, const detail::given<config>& settings,
+                                       int exceptions);
+  // The library's part of inline functions. `layout` is detail::context_layout of the program's headers.
+  void list_waits(const detail::wanted_list<wait_info>& found) const;
+  void collect_stats(const detail::wanted<world_stats>& stats, const detail::wanted_list<peer_stats>& peers,
+                     const detail::wanted_list<call_stats>& calls) const;
+  void fill_context(pgas::context& made, std::uint32_t layout, bool direct) const;
+  void fill_usage(const detail::wanted<heap_usage>& usage) const;
+  void fill_layout(const detail::wanted<heap_layout>& layout) const;
   [[nodiscard]] const void* address_at(const volatile void* local, int pe) const;
   std::shared_ptr<detail::world_state> state_;
 };

@@ -4,6 +4,7 @@
 
 #include "error.hpp"
 #include "joined_world.hpp"
+#include "pgas/version.h"
 
 namespace nb = nanobind;
 
@@ -19,7 +20,7 @@ NB_MODULE(_core, m) {
   m.def(
       "in_main_interpreter", [] { return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0; },
       "False in a sub-interpreter, where the extension is not allowed.");
-  m.attr("version") = PGAS_VERSION;
+  m.attr("version") = PGAS_VERSION_TEXT;
   m.def("leak_warnings", &nb::set_leak_warnings, nb::arg("on"), "nanobind's report of leaked objects, for tests.");
   m.def("release_errors", &pgas::python::release_errors);
 }

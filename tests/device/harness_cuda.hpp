@@ -202,7 +202,7 @@ class pe_set {
 
   [[nodiscard]] context context_of(int pe) const {
     context ctx;
-    ctx.abi_ = detail::abi_version << 16 | sizeof(context);
+    ctx.abi_ = detail::context_layout;
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
     ctx.log2_stride_ = log2_stride_;

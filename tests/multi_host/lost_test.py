@@ -25,7 +25,7 @@ PEER_TIMEOUT = 4.0  # seconds until a silent host counts as lost
 def start(pair, pe, words):
     """Starts one PE; PEs with odd numbers are on the second host. Does not use mpirun, which ends all processes when
     one has died."""
-    environment = {"PGAS_HEAP": "host", "PGAS_HEARTBEAT_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test",
+    environment = {"PGAS_HEAP": "host", "PGAS_HEARTBEAT_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test", "PGAS_PRIVATE_NETWORK": "1",
                    "MASTER_ADDR": hosts.ADDRESSES[0], "MASTER_PORT": "29577", "WORLD_SIZE": str(PES), "RANK": str(pe)}
     told = [f"{name}={value}" for name, value in environment.items()]
     return subprocess.Popen(pair.on(pe % 2, "exec " + shlex.join(["env", *told, *words])), stdout=subprocess.PIPE,

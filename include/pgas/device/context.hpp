@@ -15,8 +15,9 @@ namespace pgas {
 
 namespace detail {
 
-/// Changes whenever the layout or the meaning of pgas::context, or of a struct in detail/failure_record.hpp or
-/// detail/team_state_layout.hpp, changes.
+/// Changes whenever the layout or the meaning of a struct changes that kernels of a program share with the library:
+/// pgas::context, team_view, detail::grid_place, detail::grid_state, and the structs in detail/failure_record.hpp,
+/// detail/team_state_layout.hpp and detail/proxy_ring.hpp.
 inline constexpr std::uint32_t abi_version = 13;
 
 /// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
@@ -200,7 +201,7 @@ class context {
   }
 
   // Data members that the host library fills. They are public for the library only: programs use the functions above.
-  std::uint32_t abi_ = 0;      ///< detail::abi_version << 16 | sizeof(context)
+  std::uint32_t abi_ = 0;      ///< detail::context_layout
   std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;
   std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
@@ -313,6 +314,12 @@ class context {
   }
 };
 static_assert(sizeof(context) <= 128 && std::is_trivially_copyable_v<context>);
+
+namespace detail {
+/// The value of context::abi_. The functions that return contexts, and launch(), compare the value of the program's
+/// headers with the value of the library.
+inline constexpr std::uint32_t context_layout = abi_version << 16 | static_cast<std::uint32_t>(sizeof(context));
+}  // namespace detail
 
 namespace detail {
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "common/struct_members.hpp"
 #include "host/exchange/agree_on_collective.hpp"
 #include "host/exchange/device_collective.hpp"
 #include "host/team/team_state.hpp"
@@ -150,12 +151,12 @@ void run(const team& members, const stream* on, bool compare, const collective_r
 
 }  // namespace
 
-void run_collective(const team& members, const stream* on, const collective_request& asked) {
-  run(members, on, false, asked);
+void run_request(const team& members, const stream* on, const given<collective_request>& request) {
+  run(members, on, false, taken(request));
 }
 
-void run_compared_collective(const team& members, const collective_request& asked) {
-  run(members, nullptr, true, asked);
+void run_compared_request(const team& members, const given<collective_request>& request) {
+  run(members, nullptr, true, taken(request));
 }
 
 namespace {

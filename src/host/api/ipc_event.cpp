@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/struct_members.hpp"
 #include "host/share/event_state.hpp"
 #include "pgas/error.hpp"
 
@@ -21,8 +22,8 @@ ipc_event ipc_event::share(memory_place place, void* event) {
   return ipc_event(detail::event_state::share(place, event));
 }
 
-ipc_event ipc_event::open(std::string_view ticket, const open_options& options) {
-  return ipc_event(detail::event_state::open(ticket, options));
+ipc_event ipc_event::open_ticket(std::string_view ticket, const detail::given<open_options>& options) {
+  return ipc_event(detail::event_state::open(ticket, detail::taken(options)));
 }
 
 detail::event_state& ipc_event::state() const {
@@ -34,17 +35,17 @@ detail::event_state& ipc_event::state() const {
   return *state_;
 }
 
-std::string ipc_event::ticket(const ticket_options& options) {
+std::string ipc_event::make_ticket(const detail::given<ticket_options>& options) {
   const std::lock_guard lock(state().mutex());
-  return state_->shared().make_ticket(options);
+  return state_->shared().make_ticket(detail::taken(options));
 }
 void ipc_event::revoke() {
   const std::lock_guard lock(state().mutex());
   state_->shared().mine().revoke();
 }
-std::vector<opener> ipc_event::opened_by() const {
+void ipc_event::list_openers(const detail::wanted_list<opener>& found) const {
   const std::lock_guard lock(state().mutex());
-  return state_->shared().mine().opened_by();
+  detail::fill(found, state_->shared().mine().opened_by());
 }
 
 void* ipc_event::cuda_event() const { return state().native(); }

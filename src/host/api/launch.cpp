@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/struct_members.hpp"
 #include "device/cpu_grid.hpp"
 #include "host/launch/block_limits.hpp"
 #include "host/launch/grid_state_pool.hpp"
 #include "host/launch/launch_kernel_preload.hpp"
+#include "host/world/check_layout.hpp"
 #include "host/world/world_state.hpp"
 
 namespace pgas::detail {
@@ -53,7 +55,24 @@ unsigned admitted_blocks(world& w, const resident_kernel& kernel) {
   return all / state.concurrent_pes();
 }
 
-void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const cpu_block&)> member) {
+void check_kernels(world& w, std::uint32_t layout) {
+  w.check();
+  check_layout("launch", layout);
+}
+
+error wrong_context(std::uint32_t layout, std::uint32_t in_kernel) {
+  if (layout == 0)
+    return {code::invalid_argument,
+            "launch: an argument is an empty context: pass world.context() or team.context(), which make contexts"};
+  return {code::version_mismatch,
+          fmt::format("launch: an argument is a context of layout {} and {} bytes, but the kernel was compiled for "
+                      "layout {} and {} bytes: compile all parts of the program with the headers of the same pgas",
+                      layout >> 16, layout & 0xffff, in_kernel >> 16, in_kernel & 0xffff)};
+}
+
+void run_grid(world& w, const stream& on, const given<launch_shape>& passed,
+              std::function<void(const cpu_block&)> member) {
+  const launch_shape shape = taken(passed);
   world_state& state = w.state();
   run_grid_on_cpu(state.device(), on.native(w.state()),
                   {shape.blocks, block_threads(state, shape.threads), shape.resident}, std::move(member));

@@ -1,6 +1,7 @@
 // Registered buffers of teams. The buffers of all PEs belong to the team of the world.
 #include "pgas/registration.hpp"
 
+#include "common/struct_members.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
@@ -52,11 +53,12 @@ std::size_t collect_released(const team& t) {
 }
 std::size_t collect_released(world& w) { return collect_released(w.team()); }
 
-registration_usage registrations(const team& t) {
-  return with_buffers(t, "pgas::registrations",
-                      [](const detail::registered_buffers& buffers) { return buffers.usage(); });
+void detail::count_registrations(const team& t, const wanted<registration_usage>& usage) {
+  with_buffers(t, "pgas::registrations", [&](const registered_buffers& buffers) { fill(usage, buffers.usage()); });
 }
-registration_usage registrations(const world& w) { return registrations(w.team()); }
+void detail::count_registrations(const world& w, const wanted<registration_usage>& usage) {
+  count_registrations(w.team(), usage);
+}
 
 registration::registration(const team& t, void* pointer, std::size_t bytes)
     : released_(std::make_shared<std::atomic<bool>>(false)), alias_(add(t, pointer, bytes, released_)), bytes_(bytes) {}

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "common/struct_members.hpp"
 #include "host/share/carried_timeline.hpp"
 #include "host/share/exported_memory.hpp"
 #include "host/share/import_table.hpp"
@@ -20,14 +21,18 @@ shared_memory::shared_memory(shared_memory&& other) noexcept = default;
 shared_memory& shared_memory::operator=(shared_memory&& other) noexcept = default;
 shared_memory::~shared_memory() = default;
 
-shared_memory shared_memory::make(memory_place place, std::size_t bytes, const shared_memory_options& options) {
+shared_memory shared_memory::make_new(memory_place place, std::size_t bytes,
+                                      const detail::given<shared_memory_options>& options) {
   if (bytes == 0) throw error(code::invalid_argument, "shared_memory::make: 0 bytes can't be shared");
   shared_memory made;
-  made.memory_ = std::make_unique<detail::exported_memory>(detail::make_memory(place, bytes, options.importers));
+  made.memory_ =
+      std::make_unique<detail::exported_memory>(detail::make_memory(place, bytes, detail::taken(options).importers));
   return made;
 }
 
-shared_memory shared_memory::share(void* pointer, std::size_t bytes, const shared_memory_options& options) {
+shared_memory shared_memory::share_existing(void* pointer, std::size_t bytes,
+                                            const detail::given<shared_memory_options>& passed) {
+  const shared_memory_options options = detail::taken(passed);
   if (pointer == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) + bytes < bytes)
     throw error(code::invalid_argument,
                 fmt::format("shared_memory::share: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
@@ -56,12 +61,15 @@ detail::exported_memory& needed(const std::unique_ptr<detail::exported_memory>& 
 
 void* shared_memory::data() const noexcept { return memory_ ? memory_->memory().data() : nullptr; }
 std::size_t shared_memory::size() const noexcept { return memory_ ? memory_->memory().description().bytes : 0; }
-std::string shared_memory::ticket(const ticket_options& options) {
+std::string shared_memory::make_ticket(const detail::given<ticket_options>& passed) {
   detail::exported_memory& mine = needed(memory_);
+  const ticket_options options = detail::taken(passed);
   return mine.make_ticket(options, options.ready != nullptr ? options.ready->state().export_id() : 0);
 }
 void shared_memory::revoke() { needed(memory_).revoke(); }
-std::vector<opener> shared_memory::opened_by() const { return needed(memory_).opened_by(); }
+void shared_memory::list_openers(const detail::wanted_list<opener>& found) const {
+  detail::fill(found, needed(memory_).opened_by());
+}
 
 opened_memory::opened_memory() noexcept = default;
 opened_memory::opened_memory(opened_memory&& other) noexcept = default;
@@ -75,8 +83,9 @@ opened_memory& opened_memory::operator=(opened_memory&& other) noexcept {
 
 opened_memory::~opened_memory() = default;
 
-opened_memory opened_memory::open(std::string_view ticket, const open_options& options) {
+opened_memory opened_memory::open_ticket(std::string_view ticket, const detail::given<open_options>& passed) {
   using namespace detail;
+  const open_options options = taken(passed);
   const deadline limit(options.timeout);
   const detail::ticket which = decode(ticket, ticket_kind::memory);
   opened_memory opened;

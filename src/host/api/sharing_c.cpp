@@ -1,4 +1,6 @@
 // The C functions of pgas/sharing.h: memory, timelines, events. Errors become numbers with a text for each thread.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include "pgas/shared_memory.hpp"
 #include "pgas/sharing.h"
 #include "pgas/timeline.hpp"
+#include "pgas/version.h"
 
 struct pgas_shared_memory {
   pgas::shared_memory is;
@@ -70,9 +73,30 @@ memory_place place_of(int place) {
 /// longer times.
 std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
 
-ticket_options options_of(const pgas_ticket_options* options) {
+/// The options of a program whose struct has `bytes` bytes. Members that the program does not have are 0. *Errors*
+/// version_mismatch if the program has set a member that this library does not have.
+pgas_ticket_options known_options(const pgas_ticket_options* options, std::size_t bytes) {
+  pgas_ticket_options known{};
+  std::memcpy(&known, options, std::min(bytes, sizeof known));
+  const auto* const all = reinterpret_cast<const char*>(options);
+  if (bytes > sizeof known && std::any_of(all + sizeof known, all + bytes, [](char byte) { return byte != 0; }))
+    throw error(code::version_mismatch,
+                fmt::format("pgas_ticket_options has {} bytes in the program and {} in libpgas {}, and a member behind "
+                            "them is not 0: install the libpgas of the program's headers, or set the member to 0",
+                            bytes, sizeof known, PGAS_VERSION_TEXT));
+  if (known.reserved != 0)
+    throw error(code::version_mismatch,
+                fmt::format("pgas_ticket_options::reserved is {}, and libpgas " PGAS_VERSION_TEXT
+                            " knows only 0: initialize the struct by = {{0}}",
+                            known.reserved));
+  return known;
+}
+
+ticket_options options_of(const pgas_ticket_options* passed, std::size_t bytes) {
   ticket_options wanted;
-  if (options == nullptr) return wanted;
+  if (passed == nullptr) return wanted;
+  const pgas_ticket_options known = known_options(passed, bytes);
+  const pgas_ticket_options* const options = &known;
   wanted.lifetime = std::chrono::seconds(cut(options->lifetime_s));
   wanted.opens = options->opens;
   if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
@@ -104,10 +128,11 @@ int status_with(Handle* handle, const char* name, const Work& work) noexcept {
 
 /// Writes the ticket of the object into `text`.
 template <class Handle>
-int ticket_of(Handle* handle, const pgas_ticket_options* options, char* text, const char* name) noexcept {
+int ticket_of(Handle* handle, const pgas_ticket_options* options, std::size_t bytes, char* text,
+              const char* name) noexcept {
   return status_with(handle, name, [&](auto& what) {
     need(text != nullptr, "the room for the ticket");
-    const std::string made = what.ticket(options_of(options));
+    const std::string made = what.ticket(options_of(options, bytes));
     std::memcpy(text, made.c_str(), made.size() + 1);
   });
 }
@@ -152,21 +177,26 @@ int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared
 void* pgas_shared_data(const pgas_shared_memory* memory) { return memory != nullptr ? memory->is.data() : nullptr; }
 size_t pgas_shared_size(const pgas_shared_memory* memory) { return memory != nullptr ? memory->is.size() : 0; }
 
-int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text) {
-  return ticket_of(memory, options, text, "pgas_shared_ticket: memory");
+int pgas_shared_ticket_sized(pgas_shared_memory* memory, const pgas_ticket_options* options, size_t options_bytes,
+                             char* text) {
+  return ticket_of(memory, options, options_bytes, text, "pgas_shared_ticket: memory");
 }
 
 int pgas_shared_revoke(pgas_shared_memory* memory) {
   return status_with(memory, "pgas_shared_revoke: memory", [&](auto& what) { what.revoke(); });
 }
 
-int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count) {
+int pgas_shared_openers_sized(const pgas_shared_memory* memory, pgas_opener* list, size_t opener_bytes, size_t room,
+                              size_t* count) {
   return status_of([&] {
     need(memory != nullptr && count != nullptr && (list != nullptr || room == 0), "pgas_shared_openers: an argument");
     const std::vector<opener> all = memory->is.opened_by();
     for (std::size_t i = 0; i < std::min(room, all.size()); ++i) {
       const auto since = all[i].since.time_since_epoch();
-      list[i] = {all[i].pid, all[i].uid, std::chrono::duration_cast<std::chrono::seconds>(since).count()};
+      const pgas_opener one{all[i].pid, all[i].uid, std::chrono::duration_cast<std::chrono::seconds>(since).count()};
+      char* const place = reinterpret_cast<char*>(list) + i * opener_bytes;
+      std::memset(place, 0, opener_bytes);
+      std::memcpy(place, &one, std::min(opener_bytes, sizeof one));
     }
     *count = all.size();
   });
@@ -225,8 +255,9 @@ int pgas_timeline_open(const char* ticket, int place, uint64_t timeout_ms, pgas_
                     [&] { return timeline::open(ticket, options_of(place, timeout_ms)); });
 }
 
-int pgas_timeline_ticket(pgas_timeline* timeline, const pgas_ticket_options* options, char* text) {
-  return ticket_of(timeline, options, text, "pgas_timeline_ticket: timeline");
+int pgas_timeline_ticket_sized(pgas_timeline* timeline, const pgas_ticket_options* options, size_t options_bytes,
+                               char* text) {
+  return ticket_of(timeline, options, options_bytes, text, "pgas_timeline_ticket: timeline");
 }
 
 int pgas_timeline_record(pgas_timeline* timeline, void* stream, uint64_t value) {
@@ -281,8 +312,9 @@ int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** op
                     [&] { return ipc_event::open(ticket, options_of(PGAS_PLACE_ANY, timeout_ms)); });
 }
 
-int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text) {
-  return ticket_of(event, options, text, "pgas_event_ticket: event");
+int pgas_event_ticket_sized(pgas_ipc_event* event, const pgas_ticket_options* options, size_t options_bytes,
+                            char* text) {
+  return ticket_of(event, options, options_bytes, text, "pgas_event_ticket: event");
 }
 
 int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event) {

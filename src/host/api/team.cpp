@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "common/struct_members.hpp"
 #include "host/team/team_state.hpp"
+#include "host/world/check_layout.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
@@ -75,33 +77,36 @@ int team::translate_pe(int pe, const team& to) const {
 
 const team_config& team::config() const { return checked(*this).config(); }
 std::shared_ptr<detail::world_state> team::world_state() const { return state().shared_world(); }
-team_view team::view() const { return checked(*this).view(); }
-
-context team::context() const { return checked(*this).context(); }
-
-direct_context team::direct_context() const {
-  checked(*this).check_direct();
-  return pgas::direct_context(context());
+void team::fill_view(team_view& made, std::uint32_t layout) const {
+  detail::check_layout("team::view", layout);
+  made = checked(*this).view();
 }
 
-team team::split_strided(int start, int stride, int size, const team_config& how) const {
+void team::fill_context(pgas::context& made, std::uint32_t layout, bool direct) const {
+  detail::check_layout("team::context", layout);
+  if (direct) checked(*this).check_direct();
+  made = checked(*this).context();
+}
+
+team team::make_strided(int start, int stride, int size, const detail::given<team_config>& how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::strided;
   call.start = start;
   call.stride = stride;
   call.size = size;
-  call.configure(how);
+  call.configure(detail::taken(how));
   return team(detail::split(state(), call));
 }
 
-std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, const team_config& y_how) const {
+std::pair<team, team> team::make_2d(int x_range, const detail::given<team_config>& x_how,
+                                    const detail::given<team_config>& y_how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::rows;
   call.size = x_range;
-  call.configure(x_how);
+  call.configure(detail::taken(x_how));
   team row(detail::split(state(), call));
   call.what = detail::split_call::kind::columns;
-  call.configure(y_how);
+  call.configure(detail::taken(y_how));
   try {
     return {std::move(row), team(detail::split(state(), call))};
   } catch (const error&) {
@@ -110,24 +115,24 @@ std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, cons
   }
 }
 
-team team::split(int color, int key, const team_config& how) const {
+team team::make_by_color(int color, int key, const detail::given<team_config>& how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::colors;
   call.color = color;
   call.key = key;
-  call.configure(how);
+  call.configure(detail::taken(how));
   return team(detail::split(state(), call));
 }
 
-team team::split_list(std::span<const int> members, const team_config& how) const {
+team team::make_list(std::span<const int> members, const detail::given<team_config>& how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::list;
-  call.configure(how);
+  call.configure(detail::taken(how));
   return team(detail::split(state(), call, members));
 }
 
-team team::create_group(std::span<const int> members, std::uint64_t key, const team_config& how) const {
-  return team(detail::make_group(state(), members, key, how));
+team team::make_group(std::span<const int> members, std::uint64_t key, const detail::given<team_config>& how) const {
+  return team(detail::make_group(state(), members, key, detail::taken(how)));
 }
 
 void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {

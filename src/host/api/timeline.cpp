@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "common/struct_members.hpp"
 #include "host/share/timeline_state.hpp"
 #include "pgas/error.hpp"
 
@@ -17,8 +18,9 @@ timeline::timeline(std::shared_ptr<detail::timeline_state> state) noexcept : sta
 
 timeline timeline::make(memory_place place) { return timeline(detail::timeline_state::make(place)); }
 
-timeline timeline::open(std::string_view ticket, const open_options& options) {
-  return timeline(detail::timeline_state::open(detail::decode(ticket, detail::ticket_kind::timeline), options));
+timeline timeline::open_ticket(std::string_view ticket, const detail::given<open_options>& options) {
+  return timeline(
+      detail::timeline_state::open(detail::decode(ticket, detail::ticket_kind::timeline), detail::taken(options)));
 }
 
 detail::timeline_state& timeline::state() const {
@@ -29,9 +31,9 @@ detail::timeline_state& timeline::state() const {
   return *state_;
 }
 
-std::string timeline::ticket(const ticket_options& options) {
+std::string timeline::make_ticket(const detail::given<ticket_options>& options) {
   const std::lock_guard lock(state().mutex());
-  return state_->shared().make_ticket(options);
+  return state_->shared().make_ticket(detail::taken(options));
 }
 
 void timeline::revoke() {
@@ -39,9 +41,9 @@ void timeline::revoke() {
   state_->shared().mine().revoke();
 }
 
-std::vector<opener> timeline::opened_by() const {
+void timeline::list_openers(const detail::wanted_list<opener>& found) const {
   const std::lock_guard lock(state().mutex());
-  return state_->shared().mine().opened_by();
+  detail::fill(found, state_->shared().mine().opened_by());
 }
 
 void timeline::record(void* stream, std::uint64_t value) { state().record(stream, value); }

@@ -7,14 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
 #include "common/join_warning.hpp"
+#include "common/struct_members.hpp"
 #include "host/config/launcher_variables.hpp"
 #include "host/connect/joining_mark.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/p2p_setting.hpp"
+#include "host/world/check_layout.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
@@ -60,8 +61,8 @@ void leave_or_abandon(world_state& world, int exceptions) noexcept {
 world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
 world::world(world&&) noexcept = default;
 
-world world::join(const config& settings, int exceptions) {
-  detail::check_struct_size("config", settings.struct_size, sizeof(config));
+world world::join_with(const detail::given<config>& passed, int exceptions) {
+  const config settings = detail::taken(passed);
   detail::join_step("bootstrap");
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
   std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
@@ -76,8 +77,8 @@ world world::join(const config& settings, int exceptions) {
   return world(std::move(state));
 }
 
-world world::join(std::unique_ptr<bootstrap> exchange, const config& settings, int exceptions) {
-  detail::check_struct_size("config", settings.struct_size, sizeof(config));
+world world::join_with(std::unique_ptr<bootstrap> exchange, const detail::given<config>& passed, int exceptions) {
+  const config settings = detail::taken(passed);
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
   const detail::joining_mark mark(settings.socket_directory, exchange->rank(), exchange->size());
   return world(make_state(std::move(exchange), settings, "the program's own bootstrap", exceptions));
@@ -94,7 +95,7 @@ void world::check() const {
   state.check();
   state.rethrow_failure();
 }
-std::vector<wait_info> world::waits() const {
+void world::list_waits(const detail::wanted_list<wait_info>& listed) const {
   const detail::pe_waits found = state_of(state_).waits();
   std::vector<wait_info> waits;
   for (const detail::failure_record& one : found.kernels)
@@ -123,9 +124,15 @@ std::vector<wait_info> world::waits() const {
     }
     waits.push_back(std::move(call));
   }
-  return waits;
+  detail::fill(listed, std::move(waits));
 }
-world_stats world::stats() const { return state_of(state_).stats(); }
+void world::collect_stats(const detail::wanted<world_stats>& stats, const detail::wanted_list<peer_stats>& peers,
+                          const detail::wanted_list<call_stats>& calls) const {
+  world_stats collected = state_of(state_).stats();
+  detail::fill(peers, std::move(collected.peers));
+  detail::fill(calls, std::move(collected.calls));
+  detail::fill(stats, std::move(collected));
+}
 int world::my_pe() const { return state_of(state_).context().my_pe(); }
 int world::n_pes() const { return state_of(state_).context().n_pes(); }
 
@@ -139,15 +146,11 @@ heap_kind world::heap() const { return state_of(state_).kind(); }
 int world::device() const { return state_of(state_).device().properties().ordinal; }
 const config& world::settings() const { return state_of(state_).settings(); }
 
-pgas::context world::context() const {
+void world::fill_context(pgas::context& made, std::uint32_t layout, bool direct) const {
+  detail::check_layout("world::context", layout);
   state_of(state_).check();
-  return state_->context();
-}
-
-pgas::direct_context world::direct_context() const {
-  state_of(state_).check();
-  state_->world_team().state().check_direct();
-  return pgas::direct_context(state_->context());
+  if (direct) state_->world_team().state().check_direct();
+  made = state_->context();
 }
 
 const team& world::team() const {
@@ -218,18 +221,19 @@ void* world::reallocate_bytes(void* pointer, std::size_t count, std::size_t size
   return detail::reallocate(state(), pointer, count, size, alignment);
 }
 
-heap_usage world::usage() const {
+void world::fill_usage(const detail::wanted<heap_usage>& usage) const {
   detail::world_state& state = this->state();
   state.check();
   const std::lock_guard lock(state.collective_mutex());
-  return state.heap().usage();
+  detail::fill(usage, state.heap().usage());
 }
 
-heap_layout world::layout() const {
+void world::fill_layout(const detail::wanted<heap_layout>& layout) const {
   const detail::world_state& state = this->state();
   state.check();
   const detail::heap& heap = state.heap();
-  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), heap.slot_bytes(), heap.same_base()};
+  detail::fill(layout, heap_layout{heap.slot(state.context().my_pe()), heap.mapped_bytes(), heap.slot_bytes(),
+                                   heap.same_base()});
 }
 
 bool world::accessible(int pe) const {

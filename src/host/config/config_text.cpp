@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/config/option_value.hpp"
+#include "pgas/version.h"
 
 namespace pgas::config_detail {
 namespace {
@@ -57,7 +58,7 @@ std::string config_text(const reading& now) {
 std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,
                          const environment& variables) {
   std::string text;
-  if (asked_for("VERSION", prefixes, variables)) text = fmt::format("pgas {}, {}\n", PGAS_VERSION, interface);
+  if (asked_for("VERSION", prefixes, variables)) text = fmt::format("pgas {}, {}\n", PGAS_VERSION_TEXT, interface);
   if (asked_for("INFO", prefixes, variables)) {
     for (const other_variable& v : startup_text_variables()) text += fmt::format("{}\n    {}\n\n", v.name, v.help);
     text += config_text(read(variables));

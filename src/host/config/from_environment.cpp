@@ -3,7 +3,7 @@
 #include <mutex>
 #include <set>
 
-#include "common/check_struct_size.hpp"
+#include "common/struct_members.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/config.hpp"
@@ -27,15 +27,15 @@ bool is_new(const std::string& text) {
 
 }  // namespace
 
-config config::from_environment(std::size_t caller_size) {
-  detail::check_struct_size("config", caller_size, sizeof(config));  // checked before the caller's memory is written
+void detail::read_environment(const wanted<config>& settings) {
   const auto variables = config_detail::environment::of_process();
   config_detail::reading result = config_detail::read(variables);
-  if (result.remarks.empty() || !is_first_pe(variables)) return std::move(result.settings);
-  log::logger log(result.settings);
-  for (const config_detail::remark& r : result.remarks)
-    if (is_new(r.text)) log.write(r.level, "{}", fmt::make_format_args(r.text));
-  return std::move(result.settings);
+  if (!result.remarks.empty() && is_first_pe(variables)) {
+    log::logger log(result.settings);
+    for (const config_detail::remark& r : result.remarks)
+      if (is_new(r.text)) log.write(r.level, "{}", fmt::make_format_args(r.text));
+  }
+  fill(settings, std::move(result.settings));
 }
 
 }  // namespace pgas

@@ -62,6 +62,12 @@ constexpr std::array rows{
                    "Empty: the interface that reaches the peer.",
            .former = "PGAS_INTERFACE",
            .aliases = interface_aliases},
+    option{.name = "PGAS_PRIVATE_NETWORK",
+           .field = &config::private_network,
+           .help =
+               "Whether only trusted hosts and users can connect to the PEs over the network between the hosts. UCX "
+               "does not authenticate TCP connections, so it may use TCP between hosts only with this setting, or "
+               "if UCX_TLS names transports. InfiniBand and RoCE need no setting."},
     option{
         .name = "PGAS_JOIN_TIMEOUT",
         .field = &config::join_timeout,

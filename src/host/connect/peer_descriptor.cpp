@@ -15,6 +15,7 @@
 #include "common/net/socket.hpp"
 #include "common/pack_lists.hpp"
 #include "pgas/device/context.hpp"
+#include "pgas/version.h"
 
 namespace pgas::detail {
 
@@ -24,7 +25,7 @@ constexpr std::string_view greeting = "pgas-hello";
 constexpr std::string_view endpoints_greeting = "pgas-tcp";
 
 /// The mark from which pgas-doctor reads the version of a library without a call into the library.
-[[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION;
+[[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION_TEXT;
 
 std::string host_name() {
   char name[256] = {};
@@ -82,7 +83,7 @@ bits128 short_for(std::string_view text) { return keyed_hash({}, std::as_bytes(s
 
 peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host) {
   peer_descriptor mine;
-  mine.version = PGAS_VERSION;
+  mine.version = PGAS_VERSION_TEXT;
   mine.abi = std::to_string(abi_version);
   mine.host = test_host.empty() ? host_name() : test_host;
   mine.pid = ::getpid();

@@ -36,10 +36,10 @@ constexpr std::array rows{
                "Otherwise choose GPUs with peer access (`nvidia-smi topo -p2p r`), let every process see all GPUs, or "
                "use the host heap (PGAS_HEAP=host)."},
     error_info{code::version_mismatch, "version_mismatch",
-               "PEs run different versions of the library, or a kernel was compiled against headers of another "
-               "version.",
-               "Rebuild the program against the installed version, and make sure that every host loads the same "
-               "libpgas.so."},
+               "PEs run different versions of the library, a kernel was compiled with headers of another version, or a "
+               "program sets a member of an option struct that the installed library does not have.",
+               "Rebuild the program with the headers of the installed version, or install the version that the message "
+               "names, and make sure that every host loads the same libpgas.so."},
     error_info{code::mixed_heaps, "mixed_heaps",
                "Some PEs chose the GPU heap and some the host heap, usually because only some of them see a GPU.",
                "Make a GPU visible to every PE, or set PGAS_HEAP=host (or cuda) for all of them."},
@@ -103,10 +103,12 @@ constexpr std::array rows{
                "another address, or its sender is blocked.",
                "The message shows the operation, the PE, the heap offset, the expected value and the last value read. "
                "If the wait is legitimately long, raise PGAS_WAIT_TIMEOUT; 0 means no limit."},
-    error_info{code::transport_failed, "transport_failed",
-               "The network library of the transport reported an error, or does not work on this machine.",
-               "The message carries the text of the library. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and "
-               "PGAS_SOCKET_IFNAME choose another device; `ucx_info -d` lists them."},
+    error_info{
+        code::transport_failed, "transport_failed",
+        "The network library of the transport reported an error, or does not work on this machine.",
+        "The message carries the text of the library. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and "
+        "PGAS_SOCKET_IFNAME choose another device; `ucx_info -d` lists them. Between hosts UCX may use TCP only if "
+        "PGAS_PRIVATE_NETWORK=1 declares the network private."},
     error_info{code::device_unavailable, "device_unavailable",
                "The configuration requests a GPU, but there is no usable GPU, driver or CUDA runtime, or this library "
                "was built without the GPU backend.",

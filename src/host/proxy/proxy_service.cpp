@@ -62,7 +62,11 @@ std::vector<std::string> interfaces_of_this_host(const control_plane& everyone) 
 }  // namespace
 
 ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log) {
-  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
+  ucx_settings chosen{.pe = everyone.my_pe(),
+                      .one_host = one_host(everyone),
+                      .private_network = settings.private_network,
+                      .devices = settings.socket_ifname,
+                      .log = &log};
   if (!chosen.one_host) {
     if (chosen.devices.empty()) chosen.devices = net_devices(interfaces_of_this_host(everyone));
     return chosen;

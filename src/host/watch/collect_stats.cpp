@@ -12,6 +12,7 @@
 #include "host/proxy/proxy_thread.hpp"
 #include "host/watch/call_list.hpp"
 #include "host/watch/operation_counter.hpp"
+#include "pgas/version.h"
 
 namespace pgas::detail {
 
@@ -187,7 +188,7 @@ std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes) 
                  {"host", here.host},
                  {"pid", here.pid},
                  {"device", here.device},
-                 {"version", PGAS_VERSION},
+                 {"version", PGAS_VERSION_TEXT},
                  {"by_call", calls},
                  {"proxy_work",
                   {proxy.commands, proxy.messages, proxy.message_bytes, proxy.acknowledgements, proxy.message_ops,

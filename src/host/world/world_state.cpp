@@ -169,7 +169,7 @@ void world_state::build_heap() {
   device_->synchronize(nullptr);
   control_plane_->barrier();
 
-  context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
+  context_.abi_ = context_layout;
   context_.world_pe_ = me;
   context_.n_world_ = n;
   context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());

@@ -27,6 +27,8 @@ std::string own_choice() {
 std::string fix_for(const std::string& failure) {
   if (failure.find("Install libucx0") != std::string::npos || failure.find("without UCX") != std::string::npos)
     return "apt-get install libucx0 (1.13 or newer), or its folder in LD_LIBRARY_PATH";
+  if (failure.find("PGAS_PRIVATE_NETWORK") != std::string::npos)
+    return "PGAS_PRIVATE_NETWORK=1 if only trusted hosts and users can connect, or a network with RDMA";
   if (!own_choice().empty()) return "unset UCX_TLS UCX_NET_DEVICES, or name what `ucx_info -d` lists";
   if (failure.find("open files") != std::string::npos) return "ulimit -n 1024";
   return "ucx_info -d lists the devices; the row shared memory may say more; UCX_LOG_LEVEL=info";
@@ -49,6 +51,7 @@ row check_ucx(const job& all, const config& settings) {
   detail::ucx_settings wanted;
   wanted.pe = all.me;
   wanted.one_host = all.hosts() == 1;
+  wanted.private_network = settings.private_network;
   wanted.devices = settings.socket_ifname;
   wanted.without_tcp = wanted.one_host && all.shares_by_name();
   if (wanted.without_tcp && wanted.devices.empty()) wanted.devices = detail::net_devices({"lo"});

@@ -11,7 +11,7 @@ int main(void) {
   pgas_opened_memory* theirs = NULL;
   pgas_opened_memory* not_opened = NULL;
   char ticket[PGAS_TICKET_BYTES];
-  pgas_ticket_options options = {3600, 1, -1, NULL, 0};
+  pgas_ticket_options options = {.lifetime_s = 3600, .opens = 1, .user = -1};
   pgas_timeline* ready = NULL;
   pgas_opener openers[4];
   size_t count = 0;

@@ -11,7 +11,7 @@ int main(void) {
   pgas_ipc_event* event = NULL;
   pgas_shared_memory* memory = NULL;
   char ticket[PGAS_TICKET_BYTES];
-  pgas_ticket_options options = {3600, 1, -1, NULL, 0};
+  pgas_ticket_options options = {.lifetime_s = 3600, .opens = 1, .user = -1};
   uint64_t value = 99;
   uint64_t* word = NULL;
   int reached = 0;

@@ -95,6 +95,27 @@ TEST_F(ucx_defaults, keep_pes_of_several_hosts_from_shared_memory) {
   EXPECT_EQ(defaults({}).at("UCX_MM_ERROR_HANDLING"), "y");
 }
 
+TEST_F(ucx_defaults, exclude_tcp_between_hosts_unless_the_network_is_private) {
+  const ucx_settings open{.one_host = false, .private_network = false, .devices = "eth0"};
+  EXPECT_EQ(defaults(open).at("UCX_TLS"), "^shm,tcp");
+  const std::filesystem::path ports = testing::TempDir() + "pgas_no_ports";
+  try {
+    pgas::detail::check_network(open, ports);
+    ADD_FAILURE() << "expected an error";
+  } catch (const pgas::error& refused) {
+    EXPECT_EQ(refused.code(), pgas::code::transport_failed);
+    for (const char* part : {"would use TCP on eth0", "set PGAS_PRIVATE_NETWORK=1 on all PEs"})
+      EXPECT_NE(std::string(refused.what()).find(part), std::string::npos) << refused.what();
+  }
+  EXPECT_NE(pgas::detail::why_unreachable(open).find("PGAS_PRIVATE_NETWORK=1"), std::string::npos);
+  pgas::detail::check_network({.one_host = false}, ports);                           // the network is private
+  pgas::detail::check_network({.one_host = true, .private_network = false}, ports);  // no other host
+  EXPECT_EQ(pgas::detail::why_unreachable({.private_network = false}), "");
+  ::setenv("UCX_TLS", "tcp", 1);  // the user has chosen
+  pgas::detail::check_network(open, ports);
+  EXPECT_EQ(pgas::detail::why_unreachable(open), "");
+}
+
 TEST_F(ucx_defaults, leave_what_the_user_has_set) {
   ::setenv("UCX_KEEPALIVE_INTERVAL", "7s", 1);
   ::setenv("UCX_TLS", "tcp", 1);

@@ -8,6 +8,8 @@
 #include <type_traits>
 
 #include "pgas/detail/launch/launch_attributes.hpp"
+#include "pgas/detail/struct_members.hpp"
+#include "pgas/device/direct_context.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "pgas/stream.hpp"
@@ -29,13 +31,40 @@ class PGAS_API device_guard {
 
 /// The shape of a launch, with the defaults filled in.
 struct launch_shape {
-  unsigned blocks;
-  unsigned threads;
-  std::size_t shared_bytes;
-  bool resident;
+  unsigned blocks = 0;
+  unsigned threads = 0;
+  std::size_t shared_bytes = 0;
+  bool resident = false;
   bool urgent = false;
   bool overlaps = false;
 };
+
+template <>
+struct [[gnu::visibility("hidden")]] members_of<launch_shape> {
+  static constexpr const char* name = "launch_config";
+  static constexpr std::tuple list{named_member("blocks", &launch_shape::blocks),
+                                   named_member("threads", &launch_shape::threads),
+                                   named_member("shared_bytes", &launch_shape::shared_bytes),
+                                   named_member("resident", &launch_shape::resident),
+                                   named_member("urgent", &launch_shape::urgent),
+                                   named_member("overlaps", &launch_shape::overlaps)};
+};
+
+/// Throws if the world cannot launch kernels of this program: the world's first failure; version_mismatch if the layout
+/// of contexts differs between the program's headers and the library.
+PGAS_API void check_kernels(world& w, std::uint32_t layout);
+/// The error of a launch with a context that another layout describes.
+[[nodiscard]] PGAS_API error wrong_context(std::uint32_t layout, std::uint32_t in_kernel);
+
+/// Throws version_mismatch if an argument of a kernel is a context that was made for headers of another version, for
+/// example by another library of the process.
+template <class Argument>
+void check_argument(const Argument& argument) {
+  if constexpr (std::is_same_v<Argument, context> || std::is_same_v<Argument, direct_context>) {
+    const context passed = argument;
+    if (passed.abi_ != context_layout) throw wrong_context(passed.abi_, context_layout);
+  }
+}
 
 /// The shared state of a launch's blocks.
 struct grid_place {
@@ -237,7 +266,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
 
 /// Enqueues a run of `member` once for every thread of every block. With `resident`, all threads run at the same time,
 /// each on its own CPU thread; otherwise as many blocks at a time as the CPU can run.
-PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape,
+PGAS_API void run_grid(world& w, const stream& on, const given<launch_shape>& shape,
                        std::function<void(const cpu_block&)> member);
 /// The number of blocks of `threads` threads that can run at the same time.
 [[nodiscard]] PGAS_API unsigned resident_on_cpu(world& w, unsigned threads);
@@ -259,7 +288,7 @@ template <class Kernel, class... Arguments>
 template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
   expect_host_heap(w);
-  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& mine) {
+  run_grid(w, on, give(shape), [kernel, arguments...](const cpu_block& mine) {
     const cpu_thread_scope here(mine);
     kernel(mine, arguments...);
   });

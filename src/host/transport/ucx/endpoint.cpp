@@ -95,7 +95,7 @@ void ucx_endpoint::connect() {
   const ucs_status_t status = worker_.library().ep_create(worker_.get(), &wanted, &endpoint_);
   if (status != UCS_OK) {
     endpoint_ = nullptr;
-    fail(fmt::format("connecting: {}", worker_.library().status_string(status)));
+    fail(fmt::format("connecting: {}{}", worker_.library().status_string(status), worker_.why_unreachable()));
     return;
   }
   send(ucx_header::kind::connect, {}, std::nullopt);

@@ -21,10 +21,10 @@ namespace pgas::detail {
 
 using config_detail::environment;
 
-std::string net_devices(std::vector<std::string> interfaces, const std::filesystem::path& infiniband) {
-  if (interfaces.empty()) return {};
-  std::sort(interfaces.begin(), interfaces.end());
-  interfaces.erase(std::unique(interfaces.begin(), interfaces.end()), interfaces.end());
+namespace {
+
+/// The active ports of InfiniBand and RoCE.
+std::vector<std::string> active_ports(const std::filesystem::path& infiniband) {
   std::error_code none;
   std::vector<std::string> ports;
   for (const auto& device : std::filesystem::directory_iterator(infiniband, none)) {
@@ -36,6 +36,21 @@ std::string net_devices(std::vector<std::string> interfaces, const std::filesyst
     }
   }
   std::sort(ports.begin(), ports.end());
+  return ports;
+}
+
+/// Whether pgas excludes TCP: between hosts on a network that is not private, unless the user has chosen transports.
+bool excludes_tcp_between_hosts(const ucx_settings& settings) {
+  return !settings.one_host && !settings.private_network && !environment::of_process().get("UCX_TLS");
+}
+
+}  // namespace
+
+std::string net_devices(std::vector<std::string> interfaces, const std::filesystem::path& infiniband) {
+  if (interfaces.empty()) return {};
+  std::sort(interfaces.begin(), interfaces.end());
+  interfaces.erase(std::unique(interfaces.begin(), interfaces.end()), interfaces.end());
+  const std::vector<std::string> ports = active_ports(infiniband);
   interfaces.insert(interfaces.end(), ports.begin(), ports.end());
   return fmt::format("{}", fmt::join(interfaces, ","));
 }
@@ -69,7 +84,7 @@ std::vector<ucx_default> ucx_defaults(const ucx_settings& settings) {
     all.push_back({"UCX_WARN_INVALID_CONFIG", "n"});  // no warning about devices for which UCX has no transport
   }
   if (!settings.one_host)
-    all.push_back({"UCX_TLS", "^shm"});
+    all.push_back({"UCX_TLS", settings.private_network ? "^shm" : "^shm,tcp"});
   else if (settings.without_tcp)
     all.push_back({"UCX_TLS", "^tcp"});
   // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,
@@ -79,6 +94,24 @@ std::vector<ucx_default> ucx_defaults(const ucx_settings& settings) {
   const environment variables = environment::of_process();
   std::erase_if(all, [&](const ucx_default& each) { return variables.get(each.variable).has_value(); });
   return all;
+}
+
+void check_network(const ucx_settings& settings, const std::filesystem::path& infiniband) {
+  if (!excludes_tcp_between_hosts(settings) || !active_ports(infiniband).empty()) return;
+  throw error{
+      code::transport_failed,
+      fmt::format(
+          "the PEs are on several hosts, and this host has no InfiniBand or RoCE port, so UCX would use TCP{}{}. "
+          "UCX does not authenticate TCP connections: any process that can connect can end this job and change "
+          "its memory. If only trusted hosts and users can connect, set PGAS_PRIVATE_NETWORK=1 on all PEs "
+          "(docs/security.md)",
+          settings.devices.empty() ? "" : " on ", settings.devices)};
+}
+
+std::string why_unreachable(const ucx_settings& settings) {
+  return excludes_tcp_between_hosts(settings)
+             ? "; UCX may use TCP between hosts only if PGAS_PRIVATE_NETWORK=1 declares the network private"
+             : "";
 }
 
 bool may_use_shared_memory(const ucx_settings& settings) {

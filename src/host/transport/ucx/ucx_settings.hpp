@@ -40,11 +40,12 @@ inline constexpr const char* more_shared_memory =
     "which is slow";
 
 struct ucx_settings {
-  int pe = 0;                  ///< the world number of this PE; each message contains it
-  bool one_host = true;        ///< if false: no shared memory, because UCX may treat two containers as one host
-  bool without_tcp = false;    ///< if true, UCX may not use TCP, because shared memory reaches all PEs
-  std::string devices{};       ///< network devices to use, separated by commas; empty: UCX chooses
-  log::logger* log = nullptr;  ///< set in every call; outlives the transport
+  int pe = 0;                   ///< the world number of this PE; each message contains it
+  bool one_host = true;         ///< if false: no shared memory, because UCX may treat two containers as one host
+  bool without_tcp = false;     ///< if true, UCX may not use TCP, because shared memory reaches all PEs
+  bool private_network = true;  ///< config::private_network: if false, UCX may not use TCP between hosts
+  std::string devices{};        ///< network devices to use, separated by commas; empty: UCX chooses
+  log::logger* log = nullptr;   ///< set in every call; outlives the transport
 };
 
 /// A default that pgas chooses for a setting of UCX.
@@ -55,6 +56,14 @@ struct ucx_default {
 
 /// The defaults that differ from UCX's own, without those whose variables the user has set.
 [[nodiscard]] std::vector<ucx_default> ucx_defaults(const ucx_settings& settings);
+
+/// Checks that UCX has a network between the hosts: by default TCP is allowed only on a private network.
+/// @param infiniband the kernel's list of ports
+/// *Errors* transport_failed if the hosts have no InfiniBand or RoCE port and the user has chosen no transports.
+void check_network(const ucx_settings& settings, const std::filesystem::path& infiniband = "/sys/class/infiniband");
+
+/// The end of an error about a PE that UCX does not reach: names the setting that excludes TCP, or is empty.
+[[nodiscard]] std::string why_unreachable(const ucx_settings& settings);
 
 /// Whether UCX may pass data between the PEs of a host through shared memory.
 [[nodiscard]] bool may_use_shared_memory(const ucx_settings& settings);

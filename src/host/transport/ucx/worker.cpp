@@ -67,7 +67,9 @@ ucs_log_func_rc_t discard_log(const char*, unsigned, const char*, ucs_log_level_
 }  // namespace
 
 ucx_worker::ucx_worker(const ucx_settings& settings)
-    : library_(ucx_library::get_loaded(config_detail::environment::of_process().get("UCX_HANDLE_ERRORS").has_value())) {
+    : library_(ucx_library::get_loaded(config_detail::environment::of_process().get("UCX_HANDLE_ERRORS").has_value())),
+      why_unreachable_(detail::why_unreachable(settings)) {
+  check_network(settings);
   if (settings.one_host) check_boot_id();
   check_threads();
   try {

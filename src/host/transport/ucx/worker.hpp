@@ -28,6 +28,8 @@ class ucx_worker {
   [[nodiscard]] blob address() const;
   /// Whether this UCX can access CUDA memory.
   [[nodiscard]] bool reaches_cuda() const noexcept { return reaches_cuda_; }
+  /// The end of an error about a PE that UCX does not reach, see pgas::detail::why_unreachable().
+  [[nodiscard]] const std::string& why_unreachable() const noexcept { return why_unreachable_; }
   /// Called when a PE has died with requests in flight. After this call, UCX prints no warnings about these requests at
   /// the end.
   void leave_unfinished() noexcept { unfinished_ = true; }
@@ -40,6 +42,7 @@ class ucx_worker {
   void check(ucs_status_t status, const char* what, const std::string& why = {}) const;
 
   const ucx_library& library_;
+  const std::string why_unreachable_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
