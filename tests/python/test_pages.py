@@ -420,6 +420,7 @@ def test_registered(build):
 
 # Commands that other tests run: the file of the test, and a part of it that shows the command.
 ELSEWHERE = {
+    "./run docs": ("tests/site/CMakeLists.txt", "docs/site/build.py"),
     "./run install DIR": ("tests/consumer/run.cmake", "--install ${BUILD} --prefix"),
     "pkg-config --cflags --libs pgas": ("tests/consumer/run.cmake", "--cflags --libs pgas"),
     "man pgas-perf": ("tests/tools/pages_test.py", "man"),
