@@ -259,7 +259,7 @@ def stops_after_joining(tmp_path):
     if not compiler:
         pytest.skip("no compiler")
     source, made = tmp_path / "stops.cpp", tmp_path / "stops.so"
-    source.write_text('#include <unistd.h>\nextern "C" void _ZNK4pgas4team13split_stridedEiiiRKNS_11team_configE() { for (;;) ::pause(); }\n')
+    source.write_text('#include <unistd.h>\nextern "C" void _ZNK4pgas4team12make_stridedEiiiRKNS_6detail5givenINS_11team_configEEE() { for (;;) ::pause(); }\n')
     subprocess.run([compiler, "-shared", "-fPIC", source, "-o", made], check=True)
     return made
 
@@ -274,6 +274,7 @@ def test_ctrl_c_ends_joining_beside_a_pe_that_stops_after_it(stops_after_joining
         try:
             second.stdout.readline()
             time.sleep(3)  # the process is joining
+            assert first.poll() is None, "the function that the preloaded library replaces has another name"
             begin = time.monotonic()
             first.send_signal(signal.SIGINT)
             _, err = first.communicate(timeout=20)
