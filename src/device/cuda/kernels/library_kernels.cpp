@@ -157,7 +157,7 @@ void library_kernels::updates(std::span<batched_atomic> list, CUstream stream) c
 void library_kernels::collective(const context& context, const team_view& team, const collective_request& request,
                                  grid_state* blocks, CUstream stream) const {
   const std::optional<library_kernel> kernel = kernel_of(request);
-  if (!kernel) throw error(code::invalid_argument, "no kernel supports this reduction of this type");
+  if (!kernel) throw error(code::invalid_argument, "this reduction does not support this type");
   launch(*kernel, {blocks_for(request, team), threads_for(request)}, stream, "launching a collective", context, team,
          request, blocks);
 }
