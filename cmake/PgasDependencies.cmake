@@ -1,7 +1,20 @@
 # Finds the libraries with which pgas is built: CUDA, PMIx, UCX, fmt, libsodium, nlohmann_json, zlib. CUDA, PMIx and UCX are
 # optional.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
+# With PGAS_FMT_HEADER_ONLY the library contains the parts of fmt that it uses, so its packages work on every release of
+# a distribution.
+option(PGAS_FMT_HEADER_ONLY "Use the headers of fmt only, so that the library and the tools do not need libfmt" OFF)
+if(PGAS_FMT_HEADER_ONLY)
+  find_path(PGAS_FMT_INCLUDE fmt/core.h REQUIRED)
+  mark_as_advanced(PGAS_FMT_INCLUDE)
+  add_library(fmt::fmt INTERFACE IMPORTED GLOBAL)
+  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+  if(NOT PGAS_FMT_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    target_include_directories(fmt::fmt SYSTEM INTERFACE ${PGAS_FMT_INCLUDE})
+  endif()
+else()
+  find_package(fmt REQUIRED)
+endif()
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig)
 

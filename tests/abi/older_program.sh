@@ -28,10 +28,10 @@ if [ "$(cat "$work/built" 2>/dev/null)" != "$older" ]; then
   rm -rf "$work/source" "$work/built"
   mkdir "$work/source"
   "${git[@]}" archive "$older" | tar -x -C "$work/source"
-  options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g0 -DNDEBUG")
+  options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g0 -DNDEBUG")
   options+=(-DPGAS_BUILD_TESTS=OFF -DPGAS_BUILD_EXAMPLES=OFF -DPGAS_TEST_TIER=fast -DPGAS_UNITY_BUILD=ON)
   options+=(-DPGAS_CUDA=OFF -DPGAS_UCX=OFF -DPGAS_PMIX=OFF)
-  if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}; fi
   export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=true
   cmake -G Ninja -S "$work/source" -B "$work/build" "${options[@]}" >"$work/configure.log"
   cmake --build "$work/build" --target pgas >"$work/build.log"

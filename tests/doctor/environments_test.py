@@ -164,6 +164,7 @@ class TwoHosts(unittest.TestCase):
     def look_at(self, spoil, row, verdict, fix, runs, **variables):
         if not WITH_UCX:
             self.skipTest("this build has no UCX")
+        variables = {"PGAS_PRIVATE_NETWORK": "1"} | variables
         try:
             with hosts.two_hosts() as pair:
                 spoil(pair)
@@ -183,6 +184,9 @@ class TwoHosts(unittest.TestCase):
         found = self.look_at(lambda pair: None, "proxied PEs", "slow", "PGAS_SOCKET_DIR", True)
         self.assertIn("tcp/eth0", found.worst("proxied PEs")["found"], found.text)
         self.assertEqual(found.worst("ports")["verdict"], "ok", found.text)
+
+    def test_a_network_that_is_not_private(self):
+        self.look_at(lambda pair: None, "UCX", "fails", "PGAS_PRIVATE_NETWORK=1", False, PGAS_PRIVATE_NETWORK="0")
 
     def test_blocked_ports(self):
         def block(pair):

@@ -10,33 +10,18 @@
 # the network is missing, the exit status is 77: skipped. The script leaves no files.
 set -euo pipefail
 
-skip() { echo "skipped: $*"; exit 77; }
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../support/debian_root.sh"
 [ $# = 1 ] || { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
 wheel=$(readlink -f "$1")
-examples=$(cd "$(dirname "$0")/../../examples/python" && pwd)
-[ "$(id -u)" = 0 ] || skip "debootstrap needs root"
-command -v debootstrap >/dev/null || skip "no debootstrap: apt-get install debootstrap"
+examples=$here/../../examples/python
 case $wheel in
   *-cp311-*) suite=bookworm version=3.11 ;;
   *-abi3-*) suite=trixie version=3.13 ;;
   *) skip "no release of Debian has the Python of ${wheel##*/}" ;;
 esac
 
-root=$(mktemp -d)
-mounted=()
-finish() {
-  local each
-  for each in "${mounted[@]}"; do umount "$each" || return 1; done
-  rm -rf --one-file-system "$root"
-}
-trap finish EXIT
-
-debootstrap --variant=minbase --include=python3,python3-venv "$suite" "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
-  { tail -n 3 "$root.log"; rm -f "$root.log"; skip "debootstrap has failed"; }
-rm -f "$root.log"
-mount -t proc proc "$root/proc" && mounted+=("$root/proc")
-mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm" && mounted+=("$root/dev/shm")
-
+make_debian "$suite" python3,python3-venv
 mkdir "$root/wheels" "$root/examples"
 cp "$wheel" "$root/wheels/"
 cp "$examples"/{numpy_ring,numpy_halo,share_array}.py "$root/examples/"
@@ -45,7 +30,6 @@ cp "$examples"/{numpy_ring,numpy_halo,share_array}.py "$root/examples/"
 "${PYTHON:-python3}" -m pip download -q --disable-pip-version-check --only-binary :all: --python-version "$version" -d "$root/wheels" numpy ||
   skip "pip can't download NumPy here"
 
-inside() { chroot "$root" /usr/bin/env -i PATH=/env/bin:/usr/bin:/bin HOME=/root LANG=C.UTF-8 PGAS_HEAP=host "$@"; }
 for compiler in cc gcc g++ clang nvcc cmake ninja; do
   if inside sh -c "command -v $compiler" >/dev/null; then echo "there is a compiler: $compiler"; exit 1; fi
 done

@@ -32,5 +32,5 @@ function(pgas_prefix name)
     file(CONFIGURE OUTPUT ${tree}/lib/cmake/${file} @ONLY CONTENT
       "get_filename_component(pgas_home \${CMAKE_CURRENT_LIST_DIR} REALPATH)\ninclude(\${pgas_home}/${target})\n")
   endforeach()
-  install(DIRECTORY ${tree}/ DESTINATION ${home} COMPONENT development)
+  install(DIRECTORY ${tree}/ DESTINATION ${home} COMPONENT ${name})
 endfunction()

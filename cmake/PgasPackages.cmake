@@ -1,0 +1,45 @@
+# The Debian packages, which CPack makes from the components runtime, devel and tools:
+#   libpgas0.1    libpgas.so.0.1; a new SONAME has a new name, so that both can be installed
+#   libpgas-dev   headers, CMake package, pgas.pc
+#   pgas-tools    pgasrun and the other programs
+# packaging/deb.sh builds them. Packages of other interfaces and of Python are left to their own formats.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME pgas)
+set(CPACK_PACKAGE_VENDOR pgas)
+set(CPACK_PACKAGE_CONTACT "The pgas developers <pgas@localhost>")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)  # for packages of programs
+set(CPACK_COMPONENTS_ALL runtime devel tools)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+
+set(library libpgas${PGAS_SOVERSION})
+set(same_version "${library} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${library})
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
+file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libucx0 (>= 1.13), libpmix2, pgas-tools")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared library, which programs load when they run. PEs of several hosts need UCX.")
+set(CPACK_DEBIAN_DEVEL_PACKAGE_NAME libpgas-dev)
+set(CPACK_DEBIAN_DEVEL_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS ${same_version})
+set(CPACK_DEBIAN_DEVEL_PACKAGE_SUGGESTS "cmake, pkg-config, g++ (>= 4:11)")
+set(CPACK_COMPONENT_DEVEL_DESCRIPTION "Headers, CMake package and pkg-config file, to compile programs.")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME pgas-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS ${same_version})
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS python3)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "python3-matplotlib, gdb")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "pgasrun starts programs; pgas-doctor, pgas-info, pgas-why, pgas-perf and pgas-trace examine machines and jobs.")
+# dpkg-shlibdeps looks for the library of the tools among installed packages and in this directory.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
+include(CPack)
