@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 from conftest import environment, run  # noqa: E402
-from test_pages import blocks, build, in_shell  # noqa: E402, F401
+from test_pages import blocks, build, in_shell, on_gpu  # noqa: E402, F401
 
 DOCS = ROOT / "docs"
 BIN = pathlib.Path(sys.executable).parent
@@ -128,18 +128,19 @@ def test_start_python(tmp_path):
 # ---- guides ----------------------------------------------------------------------------------------------------------
 
 
-def test_halo_exchange(build):  # noqa: F811
-    """The values equal the values of one process, bit for bit."""
+@pytest.mark.parametrize("cuda", [False, True])
+def test_halo_exchange(build, cuda):  # noqa: F811
+    """The values equal the values of one process. Compiles the program with nvcc, too, and runs it on GPUs if there are any."""
     import numpy
 
-    program = build(texts("guides/halo-exchange.md")[0], "halo")
-    for n in (1, 2, 4):
+    program = build(texts("guides/halo-exchange.md")[0], "halo", cuda=cuda)
+    for n in (1, 2, 4) if on_gpu() or not cuda else ():
         grid = numpy.zeros(1000 * n + 2, "float32")
         grid[0] = 1
         for _ in range(100):
             grid[1:-1] = numpy.float32(0.5) * (grid[:-2] + grid[2:])
         first = {pe: float(grid[1 + pe * 1000]) for pe in range(n)}
-        assert {int(line.split()[1][:-1]): float(line.split()[2]) for line in pes(n, program).splitlines()} == pytest.approx(first, rel=1e-5)
+        assert {int(line.split()[1][:-1]): float(line.split()[2]) for line in pes(n, program, PGAS_HEAP="cuda" if cuda else "host").splitlines()} == pytest.approx(first, rel=1e-5)
 
 
 def test_moe(tmp_path):
