@@ -42,8 +42,6 @@ ELSEWHERE = {
     "examples/09_from_openshmem.md": "coming/openshmem-example.md",
     "tests/perf/RESULTS.md": "performance-results.md",
 }
-# Pages that other changes add. They are listed at the end of a section until docs/index.md lists them.
-EXPECTED = {"docs/stability.md": "Support", "SECURITY.md": "Support"}
 # Pages that this program writes. docs/index.md names them without a link.
 WRITTEN = {"Every call": "reference/calls/index.md", "Source files": "files/index.md"}
 # Words that a user may search for, and that the titles of these pages do not contain.
@@ -61,6 +59,7 @@ WORDS = {
     "docs/guides/profiling.md": ["Nsight", "NVTX", "slow"],
     "docs/support.md": ["GPU", "GPUs", "supported GPUs", "is my GPU supported", "which GPU is supported", "hardware", "driver", "CUDA version", "H100", "H200", "A100", "L40S", "T4", "V100",
                         "B200", "RTX 4090", "RTX 5090", "RTX 3090"],
+    "docs/stability.md": ["maturity", "experimental", "stable", "ABI", "SONAME", "version"],
     "docs/start/cpp.md": ["install", "getting started", "quick start"],
     "docs/start/python.md": ["pip install", "wheel"],
     "docs/python.md": ["NumPy", "CuPy", "JAX"],
@@ -149,10 +148,6 @@ class Pages:
             links = re.findall(r"^\* \[([^\]]+)\]\(([^()#\s]+)\.md\)", section, re.M)
             if not links:
                 continue
-            for name, of in EXPECTED.items():
-                place = self.places.get(name, "").removesuffix(".md")
-                if of == heading and place and place not in [link for _, link in links]:
-                    links.append((re.search(r"^# (.*)", (ROOT / name).read_text(), re.M)[1], place))
             listed |= {link for _, link in links}
             entries = "\n".join(f"{title} <{link}>" for title, link in links)
             parts.append(f"```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{entries}\n```\n")
