@@ -60,9 +60,9 @@ def environment(where: pathlib.Path, python: str, packages, *options: str) -> pa
 def build(builder: pathlib.Path, where: pathlib.Path, launcher: str, source: pathlib.Path, *options: str) -> pathlib.Path:
     """Builds a wheel from `source`, a folder or a source distribution. Returns its path."""
     shutil.rmtree(where, ignore_errors=True)
-    options = [word for option in options for word in ("-C", option)]
+    options = [word for option in options for word in ("--config-settings", option)]  # pip 23.0 has no -C
     if launcher:
-        options += ["-C", f"cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
+        options += ["--config-settings", f"cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
     path = {"PATH": f"{builder.parent}:/usr/local/bin:/usr/bin:/bin"}
     done = call(builder, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-q",
                 "--disable-pip-version-check", "-w", where, *options, env={**os.environ, **path})

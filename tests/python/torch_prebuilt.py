@@ -52,7 +52,7 @@ def main():
     work = given.work.resolve()
     defined = {"PGAS_BUILD": given.build.resolve(), "PGAS_TORCH": "ON", "CMAKE_CXX_COMPILER_LAUNCHER": given.launcher}
     call(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "--disable-pip-version-check", "-w", work,
-         *(word for name, value in defined.items() for word in ("-C", f"cmake.define.{name}={value}")), "-C", f"build-dir={work}/tree",
+         *(word for name, value in defined.items() for word in ("--config-settings", f"cmake.define.{name}={value}")), "--config-settings", f"build-dir={work}/tree",
          env={**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"})
     site = work / "site"
     zipfile.ZipFile(next(work.glob("*.whl"))).extractall(site)
