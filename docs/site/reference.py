@@ -248,7 +248,7 @@ class Reference:
                     self.links.setdefault((kind_of(page), name), target)
 
     def entries(self, header: str, text: Text):
-        """The entries of a header in the order of their lines, those of a class behind their class."""
+        """Returns the entries of a header in the order of their lines. The members of a class follow the class."""
         found = []
         for scope, compound in self.classes[header]:
             words = plain(compound.find("initializer")) if compound.get("kind") == "concept" else ""
