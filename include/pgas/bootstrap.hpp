@@ -110,29 +110,19 @@ struct chosen_bootstrap {
 namespace detail {
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<bootstrap_options> {
+struct [[gnu::visibility("hidden")]] members_of<bootstrap_options>
+    : member_list<&bootstrap_options::method, &bootstrap_options::timeout, &bootstrap_options::rank,
+                  &bootstrap_options::size, &bootstrap_options::unique_id, &bootstrap_options::unique_id_length,
+                  &bootstrap_options::master_address, &bootstrap_options::master_port, &bootstrap_options::run_id,
+                  &bootstrap_options::master_port_taken, &bootstrap_options::secret, &bootstrap_options::interface,
+                  &bootstrap_options::local_fd, &bootstrap_options::pmix_launcher> {
   static constexpr const char* name = "bootstrap_options";
-  static constexpr std::tuple list{named_member("method", &bootstrap_options::method),
-                                   named_member("timeout", &bootstrap_options::timeout),
-                                   named_member("rank", &bootstrap_options::rank),
-                                   named_member("size", &bootstrap_options::size),
-                                   named_member("unique_id", &bootstrap_options::unique_id),
-                                   named_member("unique_id_length", &bootstrap_options::unique_id_length),
-                                   named_member("master_address", &bootstrap_options::master_address),
-                                   named_member("master_port", &bootstrap_options::master_port),
-                                   named_member("run_id", &bootstrap_options::run_id),
-                                   named_member("master_port_taken", &bootstrap_options::master_port_taken),
-                                   named_member("secret", &bootstrap_options::secret),
-                                   named_member("interface", &bootstrap_options::interface),
-                                   named_member("local_fd", &bootstrap_options::local_fd),
-                                   named_member("pmix_launcher", &bootstrap_options::pmix_launcher)};
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<chosen_bootstrap> {
+struct [[gnu::visibility("hidden")]] members_of<chosen_bootstrap>
+    : member_list<&chosen_bootstrap::exchange, &chosen_bootstrap::description> {
   static constexpr const char* name = "chosen_bootstrap";
-  static constexpr std::tuple list{named_member("exchange", &chosen_bootstrap::exchange),
-                                   named_member("description", &chosen_bootstrap::description)};
 };
 
 /// Implements make_bootstrap().

@@ -53,21 +53,13 @@ namespace pgas {
 namespace detail {
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<collective_request> {
+struct [[gnu::visibility("hidden")]] members_of<collective_request>
+    : member_list<&collective_request::what, &collective_request::op, &collective_request::type,
+                  &collective_request::alignment, &collective_request::root, &collective_request::most_blocks,
+                  &collective_request::element_bytes, &collective_request::count, &collective_request::dst_stride,
+                  &collective_request::src_stride, &collective_request::dst, &collective_request::src,
+                  &collective_request::limit_ms> {
   static constexpr const char* name = "collective_request";
-  static constexpr std::tuple list{named_member("what", &collective_request::what),
-                                   named_member("op", &collective_request::op),
-                                   named_member("type", &collective_request::type),
-                                   named_member("alignment", &collective_request::alignment),
-                                   named_member("root", &collective_request::root),
-                                   named_member("most_blocks", &collective_request::most_blocks),
-                                   named_member("element_bytes", &collective_request::element_bytes),
-                                   named_member("count", &collective_request::count),
-                                   named_member("dst_stride", &collective_request::dst_stride),
-                                   named_member("src_stride", &collective_request::src_stride),
-                                   named_member("dst", &collective_request::dst),
-                                   named_member("src", &collective_request::src),
-                                   named_member("limit_ms", &collective_request::limit_ms)};
 };
 
 /// Implements run_collective().

@@ -70,36 +70,15 @@ struct config {
 namespace detail {
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<config> {
+struct [[gnu::visibility("hidden")]] members_of<config>
+    : member_list<&config::bootstrap, &config::unique_id, &config::secret, &config::socket_ifname,
+                  &config::private_network, &config::join_timeout, &config::heap, &config::mem_handle, &config::device,
+                  &config::heap_limit, &config::segment_size, &config::heap_stride, &config::p2p,
+                  &config::socket_directory, &config::test_host, &config::heartbeat_timeout, &config::checks,
+                  &config::wait_timeout, &config::default_stream_wait, &config::host_block_threads, &config::nvtx,
+                  &config::log, &config::log_file, &config::sigusr1, &config::trace, &config::trace_sample,
+                  &config::wait_warning, &config::lent_memory> {
   static constexpr const char* name = "config";
-  static constexpr std::tuple list{named_member("bootstrap", &config::bootstrap),
-                                   named_member("unique_id", &config::unique_id),
-                                   named_member("secret", &config::secret),
-                                   named_member("socket_ifname", &config::socket_ifname),
-                                   named_member("private_network", &config::private_network),
-                                   named_member("join_timeout", &config::join_timeout),
-                                   named_member("heap", &config::heap),
-                                   named_member("mem_handle", &config::mem_handle),
-                                   named_member("device", &config::device),
-                                   named_member("heap_limit", &config::heap_limit),
-                                   named_member("segment_size", &config::segment_size),
-                                   named_member("heap_stride", &config::heap_stride),
-                                   named_member("p2p", &config::p2p),
-                                   named_member("socket_directory", &config::socket_directory),
-                                   named_member("test_host", &config::test_host),
-                                   named_member("heartbeat_timeout", &config::heartbeat_timeout),
-                                   named_member("checks", &config::checks),
-                                   named_member("wait_timeout", &config::wait_timeout),
-                                   named_member("default_stream_wait", &config::default_stream_wait),
-                                   named_member("host_block_threads", &config::host_block_threads),
-                                   named_member("nvtx", &config::nvtx),
-                                   named_member("log", &config::log),
-                                   named_member("log_file", &config::log_file),
-                                   named_member("sigusr1", &config::sigusr1),
-                                   named_member("trace", &config::trace),
-                                   named_member("trace_sample", &config::trace_sample),
-                                   named_member("wait_warning", &config::wait_warning),
-                                   named_member("lent_memory", &config::lent_memory)};
 };
 
 /// Implements config::from_environment().

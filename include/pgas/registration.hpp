@@ -93,11 +93,9 @@ struct registration_usage {
 };
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<registration_usage> {
+struct [[gnu::visibility("hidden")]] members_of<registration_usage>
+    : member_list<&registration_usage::registered, &registration_usage::bytes, &registration_usage::released> {
   static constexpr const char* name = "registration_usage";
-  static constexpr std::tuple list{named_member("registered", &registration_usage::registered),
-                                   named_member("bytes", &registration_usage::bytes),
-                                   named_member("released", &registration_usage::released)};
 };
 
 /// Implements registrations().

@@ -97,26 +97,21 @@ struct memory_exporter {
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<shared_memory_options> {
+struct [[gnu::visibility("hidden")]] members_of<shared_memory_options>
+    : member_list<&shared_memory_options::importers, &shared_memory_options::block> {
   static constexpr const char* name = "shared_memory_options";
-  static constexpr std::tuple list{named_member("importers", &shared_memory_options::importers),
-                                   named_member("block", &shared_memory_options::block)};
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<ticket_options> {
+struct [[gnu::visibility("hidden")]] members_of<ticket_options>
+    : member_list<&ticket_options::lifetime, &ticket_options::opens, &ticket_options::user, &ticket_options::ready,
+                  &ticket_options::importers, &ticket_options::description> {
   static constexpr const char* name = "ticket_options";
-  static constexpr std::tuple list{
-      named_member("lifetime", &ticket_options::lifetime),   named_member("opens", &ticket_options::opens),
-      named_member("user", &ticket_options::user),           named_member("ready", &ticket_options::ready),
-      named_member("importers", &ticket_options::importers), named_member("description", &ticket_options::description)};
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<opener> {
+struct [[gnu::visibility("hidden")]] members_of<opener> : member_list<&opener::pid, &opener::uid, &opener::since> {
   static constexpr const char* name = "opener";
-  static constexpr std::tuple list{named_member("pid", &opener::pid), named_member("uid", &opener::uid),
-                                   named_member("since", &opener::since)};
 };
 }  // namespace detail
 
@@ -232,11 +227,9 @@ struct open_options {
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<open_options> {
+struct [[gnu::visibility("hidden")]] members_of<open_options>
+    : member_list<&open_options::timeout, &open_options::place, &open_options::wait_until_ready> {
   static constexpr const char* name = "open_options";
-  static constexpr std::tuple list{named_member("timeout", &open_options::timeout),
-                                   named_member("place", &open_options::place),
-                                   named_member("wait_until_ready", &open_options::wait_until_ready)};
 };
 }  // namespace detail
 

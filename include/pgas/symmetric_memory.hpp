@@ -53,20 +53,16 @@ inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<heap_usage> {
+struct [[gnu::visibility("hidden")]] members_of<heap_usage>
+    : member_list<&heap_usage::used, &heap_usage::mapped, &heap_usage::limit, &heap_usage::largest_free,
+                  &heap_usage::allocations> {
   static constexpr const char* name = "heap_usage";
-  static constexpr std::tuple list{named_member("used", &heap_usage::used), named_member("mapped", &heap_usage::mapped),
-                                   named_member("limit", &heap_usage::limit),
-                                   named_member("largest_free", &heap_usage::largest_free),
-                                   named_member("allocations", &heap_usage::allocations)};
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<heap_layout> {
+struct [[gnu::visibility("hidden")]] members_of<heap_layout>
+    : member_list<&heap_layout::base, &heap_layout::mapped, &heap_layout::stride, &heap_layout::same_base> {
   static constexpr const char* name = "heap_layout";
-  static constexpr std::tuple list{
-      named_member("base", &heap_layout::base), named_member("mapped", &heap_layout::mapped),
-      named_member("stride", &heap_layout::stride), named_member("same_base", &heap_layout::same_base)};
 };
 
 class team_state;

@@ -43,10 +43,9 @@ struct team_config {
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<team_config> {
+struct [[gnu::visibility("hidden")]] members_of<team_config>
+    : member_list<&team_config::channels, &team_config::staged> {
   static constexpr const char* name = "team_config";
-  static constexpr std::tuple list{named_member("channels", &team_config::channels),
-                                   named_member("staged", &team_config::staged)};
 };
 }  // namespace detail
 

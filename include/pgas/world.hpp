@@ -61,14 +61,11 @@ struct wait_info {
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<wait_info> {
+struct [[gnu::visibility("hidden")]] members_of<wait_info>
+    : member_list<&wait_info::what, &wait_info::in_kernel, &wait_info::block, &wait_info::thread, &wait_info::pe,
+                  &wait_info::heap_offset, &wait_info::compare, &wait_info::expected, &wait_info::seen,
+                  &wait_info::lasted> {
   static constexpr const char* name = "wait_info";
-  static constexpr std::tuple list{
-      named_member("what", &wait_info::what),       named_member("in_kernel", &wait_info::in_kernel),
-      named_member("block", &wait_info::block),     named_member("thread", &wait_info::thread),
-      named_member("pe", &wait_info::pe),           named_member("heap_offset", &wait_info::heap_offset),
-      named_member("compare", &wait_info::compare), named_member("expected", &wait_info::expected),
-      named_member("seen", &wait_info::seen),       named_member("lasted", &wait_info::lasted)};
 };
 }  // namespace detail
 

@@ -95,36 +95,25 @@ struct world_stats {
 
 namespace detail {
 template <>
-struct [[gnu::visibility("hidden")]] members_of<peer_stats> {
+struct [[gnu::visibility("hidden")]] members_of<peer_stats>
+    : member_list<&peer_stats::direct, &peer_stats::host, &peer_stats::streams, &peer_stats::proxy,
+                  &peer_stats::silence> {
   static constexpr const char* name = "peer_stats";
-  static constexpr std::tuple list{named_member("direct", &peer_stats::direct), named_member("host", &peer_stats::host),
-                                   named_member("streams", &peer_stats::streams),
-                                   named_member("proxy", &peer_stats::proxy),
-                                   named_member("silence", &peer_stats::silence)};
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<call_stats> {
+struct [[gnu::visibility("hidden")]] members_of<call_stats>
+    : member_list<&call_stats::name, &call_stats::calls, &call_stats::time, &call_stats::running> {
   static constexpr const char* name = "call_stats";
-  static constexpr std::tuple list{named_member("name", &call_stats::name), named_member("calls", &call_stats::calls),
-                                   named_member("time", &call_stats::time),
-                                   named_member("running", &call_stats::running)};
 };
 
 /// The library fills `peers` and `calls` separately.
 template <>
-struct [[gnu::visibility("hidden")]] members_of<world_stats> {
+struct [[gnu::visibility("hidden")]] members_of<world_stats>
+    : member_list<&world_stats::pe, &world_stats::heap, &world_stats::heap_reserved, &world_stats::proxy,
+                  &world_stats::heartbeats_sent, &world_stats::heartbeats_received, &world_stats::idle,
+                  &world_stats::errors, &world_stats::warnings, &world_stats::failed> {
   static constexpr const char* name = "world_stats";
-  static constexpr std::tuple list{named_member("pe", &world_stats::pe),
-                                   named_member("heap", &world_stats::heap),
-                                   named_member("heap_reserved", &world_stats::heap_reserved),
-                                   named_member("proxy", &world_stats::proxy),
-                                   named_member("heartbeats_sent", &world_stats::heartbeats_sent),
-                                   named_member("heartbeats_received", &world_stats::heartbeats_received),
-                                   named_member("idle", &world_stats::idle),
-                                   named_member("errors", &world_stats::errors),
-                                   named_member("warnings", &world_stats::warnings),
-                                   named_member("failed", &world_stats::failed)};
 };
 }  // namespace detail
 

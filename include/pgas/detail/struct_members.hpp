@@ -8,7 +8,10 @@
 /// the headers that they were compiled with.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -19,13 +22,33 @@ namespace pgas::detail {
 /// A member of a struct, and its name for errors.
 template <class Pointer>
 struct named_member {
-  constexpr named_member(const char* its_name, Pointer its_place) : name(its_name), place(its_place) {}
   const char* name;
   Pointer place;  ///< a pointer to the member
 };
 
-/// The members of Struct in the order of their declaration: `name`, the name of the struct, and `list`, a tuple of
-/// named_member. Each struct that crosses the boundary specialises this template beside its declaration.
+/// The name of the member Place, cut out of the name that the compiler gives to a function of this template. In the
+/// names of all compilers it ends the argument "&pgas::config::checks".
+template <auto Place>
+struct [[gnu::visibility("hidden")]] member_name {
+  static constexpr const char* function() { return __PRETTY_FUNCTION__; }
+  static constexpr auto cut_out() {
+    constexpr std::string_view whole = function();
+    constexpr std::size_t first = whole.rfind("::") + 2;
+    std::array<char, whole.find_first_of(")]", first) - first + 1> name{};
+    whole.copy(name.data(), name.size() - 1, first);
+    return name;
+  }
+  static constexpr auto text = cut_out();
+};
+
+/// The members of a struct: `list`, a tuple of named_member.
+template <auto... Places>
+struct [[gnu::visibility("hidden")]] member_list {
+  static constexpr std::tuple list{named_member<decltype(Places)>{member_name<Places>::text.data(), Places}...};
+};
+
+/// The members of Struct in the order of their declaration, and `name`, the name of the struct. Each struct that
+/// crosses the boundary specialises this template beside its declaration.
 template <class Struct>
 struct members_of;
 

@@ -37,21 +37,16 @@ struct third_version {
 }  // namespace
 
 template <>
-struct pgas::detail::members_of<first_version> {
-  static constexpr std::tuple list{named_member("channels", &first_version::channels)};
+struct pgas::detail::members_of<first_version> : pgas::detail::member_list<&first_version::channels> {};
+template <>
+struct pgas::detail::members_of<second_version>
+    : pgas::detail::member_list<&second_version::channels, &second_version::name> {
+  static constexpr const char* name = "options";
 };
 template <>
-struct pgas::detail::members_of<second_version> {
+struct pgas::detail::members_of<third_version>
+    : pgas::detail::member_list<&third_version::channels, &third_version::name, &third_version::staged> {
   static constexpr const char* name = "options";
-  static constexpr std::tuple list{named_member("channels", &second_version::channels),
-                                   named_member("name", &second_version::name)};
-};
-template <>
-struct pgas::detail::members_of<third_version> {
-  static constexpr const char* name = "options";
-  static constexpr std::tuple list{named_member("channels", &third_version::channels),
-                                   named_member("name", &third_version::name),
-                                   named_member("staged", &third_version::staged)};
 };
 
 namespace {
@@ -122,6 +117,7 @@ TEST(struct_members, options_that_are_not_set_are_not_read) {
   EXPECT_EQ(give(team_config{}).set, 0u);
   EXPECT_EQ(give(team_config{.channels = 3}).set, 1u);
   EXPECT_EQ(give(team_config{.staged = true}).set, 2u);
+  EXPECT_STREQ(give(team_config{.staged = true}).last_set, "staged");
   EXPECT_EQ(give(open_options{.place = memory_place::host()}).set, 2u);
   EXPECT_EQ(give(ticket_options{.description = "rows"}).set, 6u);
   config settings;

@@ -40,14 +40,10 @@ struct launch_shape {
 };
 
 template <>
-struct [[gnu::visibility("hidden")]] members_of<launch_shape> {
+struct [[gnu::visibility("hidden")]] members_of<launch_shape>
+    : member_list<&launch_shape::blocks, &launch_shape::threads, &launch_shape::shared_bytes, &launch_shape::resident,
+                  &launch_shape::urgent, &launch_shape::overlaps> {
   static constexpr const char* name = "launch_config";
-  static constexpr std::tuple list{named_member("blocks", &launch_shape::blocks),
-                                   named_member("threads", &launch_shape::threads),
-                                   named_member("shared_bytes", &launch_shape::shared_bytes),
-                                   named_member("resident", &launch_shape::resident),
-                                   named_member("urgent", &launch_shape::urgent),
-                                   named_member("overlaps", &launch_shape::overlaps)};
 };
 
 /// Throws if the world cannot launch kernels of this program: the world's first failure; version_mismatch if the layout
