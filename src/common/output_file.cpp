@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "common/process_identity.hpp"
 #include "common/system_error.hpp"
 
 namespace pgas::detail {
@@ -22,6 +23,37 @@ std::string belongs_to_other(const std::string& path, const char* kind, uid_t ow
 }
 
 }  // namespace
+
+std::string output_file_name(std::string_view pattern, std::optional<int> pe) {
+  std::string path;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 == pattern.size()) {
+      path += pattern[i];
+      continue;
+    }
+    const char which = pattern[++i];
+    if (which == 'h')
+      path += host_name();
+    else if (which == 'p')
+      path += std::to_string(getpid());
+    else if (which == '%')
+      path += '%';
+    else if (which == 'r' && pe)
+      path += std::to_string(*pe);
+    else
+      path.append(pattern.substr(i - 1, 2));
+  }
+  return path;
+}
+
+bool names_process(std::string_view pattern) {
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] != '%') continue;
+    const char which = pattern[++i];
+    if (which == 'p' || which == 'r') return true;
+  }
+  return false;
+}
 
 unique_fd open_output_file(const std::string& path, int disposition, std::string& why) {
   struct stat found {};

@@ -1,13 +1,26 @@
 /// @file
-/// Opens the files that settings name: PGAS_LOG_FILE, PGAS_TRACE. The name of such a file is often predictable, and its
-/// directory is often writable for other users, such as /tmp.
+/// Names and opens the files of settings that many processes share: PGAS_LOG_FILE, PGAS_TRACE. The name of such a file
+/// is often predictable, and its directory is often writable for other users, such as /tmp.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/unique_fd.hpp"
 
 namespace pgas::detail {
+
+/// Replaces the placeholders of the pattern:
+///
+/// * `%h` the host, `%p` the process, `%%` a percent sign;
+/// * `%r` the PE, if it is given.
+///
+/// If no PE is given, `%r` is not changed. Other letters after `%` are not changed either.
+[[nodiscard]] std::string output_file_name(std::string_view pattern, std::optional<int> pe = std::nullopt);
+
+/// Whether the processes of one host get different names: the pattern contains `%p` or `%r`.
+[[nodiscard]] bool names_process(std::string_view pattern);
 
 /// Opens `path` for writing. Creates the file with mode 0644 if it does not exist. Never blocks. Refuses symbolic links
 /// and files of other users except root. With such a link another user could make this process overwrite a file, and

@@ -1,13 +1,34 @@
 /// @file
-/// The identity of a process: its number and its start time, because the kernel reuses numbers. fork_guard.hpp detects
-/// children of fork().
+/// The identity of a process: its number and its start time, because the kernel reuses numbers; and of the system that
+/// it runs in. fork_guard.hpp detects children of fork().
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace pgas::detail {
+
+/// The kernel's information about a process, from /proc/PID/stat.
+struct process_status {
+  char state = '?';  ///< a letter, see proc(5)
+  pid_t parent = 0;
+  long threads = 0;
+  std::uint64_t start = 0;  ///< the start time, in clock ticks after boot
+
+  /// Whether the process is a zombie.
+  [[nodiscard]] bool ended() const {
+    // The first thread may have ended while other threads still run.
+    return (state == 'Z' || state == 'X') && threads <= 1;
+  }
+  [[nodiscard]] bool stopped() const { return state == 'T' || state == 't'; }
+};
+
+/// The status of process `pid` of this namespace. Empty if the process does not exist or without /proc. Then errno is
+/// the error of opening the file.
+[[nodiscard]] std::optional<process_status> status_of(pid_t pid);
 
 /// The start time of process `pid` of this namespace, in clock ticks after boot. The number and the start time identify
 /// a process until the machine reboots. 0 if the process does not exist or is a zombie, or without /proc. *Errors*
@@ -22,5 +43,15 @@ namespace pgas::detail {
   return process_start(pid) << 32 | static_cast<std::uint32_t>(pid);
 }
 [[nodiscard]] inline pid_t pid_in(std::uint64_t name) noexcept { return static_cast<pid_t>(name & 0xffffffff); }
+
+/// The name of this host as the system reports it; localhost if the system reports no name.
+[[nodiscard]] std::string host_name();
+
+/// The identity of the running kernel, which differs after every boot. Empty without /proc. Then errno is the error of
+/// opening the file.
+[[nodiscard]] std::string boot_id();
+
+/// The identity of a namespace of this process, such as "4:4026531840" for "net". Empty without /proc.
+[[nodiscard]] std::string own_namespace(const char* kind);
 
 }  // namespace pgas::detail

@@ -6,9 +6,11 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <set>
 
@@ -131,6 +133,21 @@ std::string interface_of(int socket) {
     return name.substr(0, name.find(':'));  // "eth0:1" is a second address of eth0
   }
   return {};
+}
+
+std::vector<std::string> rdma_ports(const std::filesystem::path& infiniband) {
+  std::error_code none;
+  std::vector<std::string> ports;
+  for (const auto& device : std::filesystem::directory_iterator(infiniband, none)) {
+    for (const auto& port : std::filesystem::directory_iterator(device.path() / "ports", none)) {
+      std::string state;  // "4: ACTIVE"
+      std::getline(std::ifstream(port.path() / "state"), state);
+      if (state.find("ACTIVE") == state.npos) continue;
+      ports.push_back(fmt::format("{}:{}", device.path().filename().string(), port.path().filename().string()));
+    }
+  }
+  std::sort(ports.begin(), ports.end());
+  return ports;
 }
 
 }  // namespace pgas::detail

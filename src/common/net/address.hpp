@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,5 +52,9 @@ struct host_addresses {
 
 /// The name of the network interface that has the local address of `socket`. Empty if no interface has the address.
 [[nodiscard]] std::string interface_of(int socket);
+
+/// The active ports of InfiniBand and RoCE, such as "mlx5_0:1", in order.
+/// @param infiniband the kernel's list of devices
+[[nodiscard]] std::vector<std::string> rdma_ports(const std::filesystem::path& infiniband = "/sys/class/infiniband");
 
 }  // namespace pgas::detail

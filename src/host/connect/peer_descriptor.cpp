@@ -1,12 +1,10 @@
 #include "host/connect/peer_descriptor.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <span>
 #include <type_traits>
@@ -14,6 +12,7 @@
 
 #include "common/net/socket.hpp"
 #include "common/pack_lists.hpp"
+#include "common/process_identity.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/version.h"
 
@@ -27,20 +26,8 @@ constexpr std::string_view endpoints_greeting = "pgas-tcp";
 /// The mark from which pgas-doctor reads the version of a library without a call into the library.
 [[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION_TEXT;
 
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
-
-std::string own_namespace(const char* kind) {
-  struct stat about {};
-  const std::string path = std::string("/proc/self/ns/") + kind;
-  return ::stat(path.c_str(), &about) == 0 ? fmt::format("{}:{}", about.st_dev, about.st_ino) : "unknown";
-}
-
-std::string boot_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+std::string machine_id() {
+  const std::string id = boot_id();
   return id.empty() ? host_name() : id;
 }
 
@@ -74,7 +61,7 @@ std::optional<tcp_endpoints> parse(const blob& bytes) {
 std::string peer_descriptor::socket_name() const { return "pgas-" + hex_of(socket); }
 
 std::string host_identity(const std::string& socket_directory) {
-  return socket_directory.empty() ? boot_id() + " " + own_namespace("net") : boot_id();
+  return machine_id() + (socket_directory.empty() ? " " + own_namespace("net") : "");
 }
 
 std::string random_name(std::string_view prefix) { return std::string(prefix) + hex_of(random_bits()); }
@@ -88,7 +75,7 @@ peer_descriptor make_descriptor(const std::string& socket_directory, const std::
   mine.host = test_host.empty() ? host_name() : test_host;
   mine.pid = ::getpid();
   mine.user = ::geteuid();
-  mine.machine = short_for(boot_id() + " " + test_host);
+  mine.machine = short_for(machine_id() + " " + test_host);
   mine.network_namespace = short_for(own_namespace("net"));
   mine.pid_namespace = short_for(own_namespace("pid"));
   mine.in_directory = socket_directory.empty() ? 0 : 1;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "common/net/address.hpp"
+#include "common/process_identity.hpp"
 #include "host/connect/join_tree.hpp"
 #include "host/failure/signal_bell.hpp"
 
@@ -98,10 +98,8 @@ int control_plane::stopped_pe() const {
   const peer_table& peers = parts_->tree.peers;
   for (int pe = 0; pe < peers.n(); ++pe) {
     if (pe == peers.me || !peers.at(pe).pid_is_valid_here) continue;
-    std::string line;
-    std::getline(std::ifstream(fmt::format("/proc/{}/stat", peers.at(pe).pid)), line);
-    const std::size_t name_end = line.rfind(") ");  // the state follows the name of the program
-    if (name_end + 2 < line.size() && (line[name_end + 2] == 'T' || line[name_end + 2] == 't')) return pe;
+    const std::optional<process_status> process = status_of(peers.at(pe).pid);
+    if (process && process->stopped()) return pe;
   }
   return -1;
 }

@@ -8,7 +8,7 @@
 
 #include "common/output_file.hpp"
 #include "common/printable.hpp"
-#include "host/log/file_name.hpp"
+#include "common/process_identity.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::log {
@@ -16,7 +16,7 @@ namespace {
 
 int open_file(std::string_view pattern) {
   if (pattern.empty()) return STDERR_FILENO;
-  const std::string path = file_name(pattern);
+  const std::string path = detail::output_file_name(pattern);
   std::string why;
   detail::unique_fd file = detail::open_output_file(path, O_APPEND, why);
   if (!file)
@@ -53,7 +53,7 @@ std::string_view to_string(log_level level) noexcept {
 logger::logger(log_level level, std::string_view file)
     : level_(level),
       descriptor_(open_file(file)),
-      place_(fmt::format("{}:{}", host_name(), getpid())),
+      place_(fmt::format("{}:{}", detail::host_name(), getpid())),
       who_("pgas " + place_) {}
 
 logger::~logger() {

@@ -1,6 +1,5 @@
 #include "host/share/ticket.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -99,11 +98,6 @@ std::string take_text(std::span<const std::byte>& rest, std::size_t bytes) {
   std::string text(start, bytes);
   rest = rest.subspan(bytes);
   return text;
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
 }
 
 }  // namespace
@@ -222,12 +216,9 @@ ticket decode(std::string_view text, ticket_kind kind) {
 
 bits128 this_machine() {
   static const bits128 machine = [] {
-    const unique_fd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-    if (!file && (errno == EMFILE || errno == ENFILE)) throw_system("boot_id (raise the limit, ulimit -n)");
-    char id[36] = {};
-    const ssize_t length = file ? ::read(file.get(), id, sizeof id) : 0;
-    const std::string text = length > 0 ? std::string(id, static_cast<std::size_t>(length)) : host_name();
-    return keyed_hash({}, bytes_in(text));
+    const std::string id = boot_id();
+    if (id.empty() && (errno == EMFILE || errno == ENFILE)) throw_system("boot_id (raise the limit, ulimit -n)");
+    return keyed_hash({}, bytes_in(id.empty() ? host_name() : id));
   }();
   return machine;
 }

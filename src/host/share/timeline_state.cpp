@@ -27,12 +27,7 @@ constexpr std::uint64_t released_at(std::uint64_t last) {
 constexpr bool is_released(std::uint64_t word) { return word > timeline::max_value; }
 
 /// The interval at which a waiting thread asks the system whether a process has ended.
-constexpr std::int64_t between_looks_ns = 20'000'000;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+constexpr std::uint64_t between_looks_ns = 20'000'000;
 
 std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& shared) {
   return place == memory_place::host() ? make_cpu_stream_words()
@@ -196,8 +191,8 @@ std::uint64_t timeline_state::query() const {
 std::uint64_t timeline_state::recorded() const { return load_relaxed(&page_->recorded); }
 
 bool timeline_state::look_is_due() {
-  const std::int64_t now = now_ns();
-  std::int64_t next = next_look_;
+  const std::uint64_t now = clock_ns();
+  std::uint64_t next = next_look_;
   return now >= next && next_look_.compare_exchange_strong(next, now + between_looks_ns);
 }
 

@@ -1,16 +1,11 @@
 #include "host/watch/clock_comparison.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <string>
-#include <system_error>
 
+#include "common/process_identity.hpp"
 #include "common/trace/recorder.hpp"
-#include "common/unique_fd.hpp"
 #include "host/exchange/control_group.hpp"
 
 namespace pgas::detail {
@@ -24,12 +19,9 @@ struct clock_name {
 
 clock_name name_of_clock() {
   clock_name made;
-  const unique_fd boot(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  const ssize_t length = boot ? ::read(boot.get(), made.text.data(), 48) : -1;
-  if (length <= 0) return {};
-  std::error_code none;  // a kernel without time namespaces has one clock
-  const std::string space = std::filesystem::read_symlink("/proc/self/ns/time", none).string();
-  space.copy(made.text.data() + length, made.text.size() - 1 - 48);
+  const std::string boot = boot_id();
+  if (boot.empty()) return {};
+  (boot + " " + own_namespace("time")).copy(made.text.data(), made.text.size() - 1);  // old kernels have one clock
   return made;
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/printable.hpp"
+#include "common/process_identity.hpp"
 
 namespace pgas::detail::told {
 
@@ -21,15 +21,10 @@ std::string text_of(const json& from) { return printable(from.get<std::string>()
 
 /// The kernel's information about a process of this host that does not answer.
 pe_state::life life_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(file, text))
-    return std::filesystem::exists("/proc/self/stat") ? pe_state::life::gone : pe_state::life::silent;
-  const std::size_t end = text.rfind(')');  // the process name before the state may contain any character
-  const char state = end != std::string::npos && end + 2 < text.size() ? text[end + 2] : '?';
-  if (state == 'T' || state == 't') return pe_state::life::stopped;
-  if (state == 'Z' || state == 'X') return pe_state::life::gone;
-  return pe_state::life::silent;
+  const std::optional<process_status> process = status_of(pid);
+  if (!process) return std::filesystem::exists("/proc/self/stat") ? pe_state::life::gone : pe_state::life::silent;
+  if (process->stopped()) return pe_state::life::stopped;
+  return process->ended() ? pe_state::life::gone : pe_state::life::silent;
 }
 
 awaited_word word_of(const json& from) {

@@ -13,7 +13,6 @@
 
 #include "common/output_file.hpp"
 #include "common/trace/document.hpp"
-#include "host/log/file_name.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -23,8 +22,8 @@ namespace {
 /// A process that joins several worlds writes a file for each world.
 std::string path_of(const std::string& pattern, int pe) {
   static std::atomic<int> worlds{0};
-  std::string path = log::file_name(pattern, pe);
-  if (!log::names_process(pattern)) path += fmt::format(".{}", pe);
+  std::string path = output_file_name(pattern, pe);
+  if (!names_process(pattern)) path += fmt::format(".{}", pe);
   if (const int before = worlds.fetch_add(1); before > 0) path += fmt::format(".world{}", before + 1);
   return path;
 }

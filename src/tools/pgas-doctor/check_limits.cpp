@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/net/address.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/device.hpp"
 #include "host/heap/address_layout.hpp"
@@ -29,7 +30,7 @@ std::string text_of(rlim_t limit) { return limit == RLIM_INFINITY ? "unlimited" 
 row check_locked_memory() {
   constexpr rlim_t enough = rlim_t{1} << 30;
   const rlim_t limit = limit_of(RLIMIT_MEMLOCK).rlim_cur;
-  const std::vector<std::string> ports = rdma_ports();
+  const std::vector<std::string> ports = detail::rdma_ports();
   if (limit == RLIM_INFINITY || limit >= enough) return {"locked memory", verdict::ok, text_of(limit)};
   if (ports.empty())
     return {"locked memory", verdict::ok,

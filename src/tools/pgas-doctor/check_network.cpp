@@ -3,7 +3,6 @@
 #include <net/if.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "common/net/address.hpp"
@@ -13,8 +12,6 @@
 namespace pgas::doctor {
 
 namespace {
-
-constexpr const char* infiniband = "/sys/class/infiniband";
 
 /// "10000 Mb/s" if the driver reports it; otherwise empty.
 std::string speed_of(const std::string& interface) {
@@ -40,21 +37,6 @@ std::vector<std::string> interfaces_up() {
 }
 
 }  // namespace
-
-std::vector<std::string> rdma_ports() {
-  std::vector<std::string> found;
-  std::error_code none;
-  for (const auto& device : std::filesystem::directory_iterator(infiniband, none)) {
-    for (const auto& port : std::filesystem::directory_iterator(device.path() / "ports", none)) {
-      std::string state;  // "4: ACTIVE"
-      std::getline(std::ifstream(port.path() / "state"), state);
-      if (state.find("ACTIVE") != std::string::npos)
-        found.push_back(device.path().filename().string() + ":" + port.path().filename().string());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
 
 row check_interfaces(const config& settings, bool needed) {
   const std::string& asked = settings.socket_ifname;

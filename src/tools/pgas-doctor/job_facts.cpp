@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/net/address.hpp"
+#include "common/process_identity.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "host/topology/p2p_setting.hpp"
@@ -16,13 +18,6 @@
 namespace pgas::doctor {
 
 namespace {
-
-/// "4:4026531840"; empty without /proc.
-std::string own_namespace(const char* kind) {
-  struct stat about {};
-  if (::stat(fmt::format("/proc/self/ns/{}", kind).c_str(), &about) != 0) return {};
-  return fmt::format("{}:{}", about.st_dev, about.st_ino);
-}
 
 blob as_blob(const nlohmann::json& value) {
   const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -53,7 +48,7 @@ facts collect_facts(const config& settings, const loaded_library& library, const
   all["boot"] = detail::hex_of(mine.machine);
   all["net"] = detail::hex_of(mine.network_namespace);
   all["pid namespace"] = detail::hex_of(mine.pid_namespace);
-  all["ipc namespace"] = own_namespace("ipc");
+  all["ipc namespace"] = detail::own_namespace("ipc");
   all["user"] = std::to_string(mine.user);
   all["socket kind"] = mine.in_directory == 1 ? "directory" : "abstract";
   struct stat directory {};
@@ -65,7 +60,7 @@ facts collect_facts(const config& settings, const loaded_library& library, const
   all["CUDA_VISIBLE_DEVICES"] = config_detail::setting_of_others("CUDA_VISIBLE_DEVICES").value_or("not set");
   all["gpus"] = gpus;
   all["cpus"] = detail::allowed_cpus();
-  all["rdma"] = rdma_ports();
+  all["rdma"] = detail::rdma_ports();
   return all;
 }
 

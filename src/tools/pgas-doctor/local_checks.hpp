@@ -56,7 +56,5 @@ struct gpu_findings {
 
 /// The interface that PGAS_SOCKET_IFNAME names, or all interfaces. @param needed whether the job uses the network
 [[nodiscard]] row check_interfaces(const config& settings, bool needed);
-/// The active ports of InfiniBand and RoCE: "mlx5_0:1".
-[[nodiscard]] std::vector<std::string> rdma_ports();
 
 }  // namespace pgas::doctor

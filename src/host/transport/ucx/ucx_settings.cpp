@@ -10,9 +10,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 
+#include "common/net/address.hpp"
+#include "common/process_identity.hpp"
 #include "common/unique_fd.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/format_bytes.hpp"
@@ -22,22 +23,6 @@ namespace pgas::detail {
 using config_detail::environment;
 
 namespace {
-
-/// The active ports of InfiniBand and RoCE.
-std::vector<std::string> active_ports(const std::filesystem::path& infiniband) {
-  std::error_code none;
-  std::vector<std::string> ports;
-  for (const auto& device : std::filesystem::directory_iterator(infiniband, none)) {
-    for (const auto& port : std::filesystem::directory_iterator(device.path() / "ports", none)) {
-      std::string state;  // "4: ACTIVE"
-      std::getline(std::ifstream(port.path() / "state"), state);
-      if (state.find("ACTIVE") == state.npos) continue;
-      ports.push_back(fmt::format("{}:{}", device.path().filename().string(), port.path().filename().string()));
-    }
-  }
-  std::sort(ports.begin(), ports.end());
-  return ports;
-}
 
 /// Whether pgas excludes TCP: between hosts on a network that is not private, unless the user has chosen transports.
 bool excludes_tcp_between_hosts(const ucx_settings& settings) {
@@ -50,18 +35,14 @@ std::string net_devices(std::vector<std::string> interfaces, const std::filesyst
   if (interfaces.empty()) return {};
   std::sort(interfaces.begin(), interfaces.end());
   interfaces.erase(std::unique(interfaces.begin(), interfaces.end()), interfaces.end());
-  const std::vector<std::string> ports = active_ports(infiniband);
+  const std::vector<std::string> ports = rdma_ports(infiniband);
   interfaces.insert(interfaces.end(), ports.begin(), ports.end());
   return fmt::format("{}", fmt::join(interfaces, ","));
 }
 
 std::string memory_namespaces() {
   std::string all;
-  for (const char* kind : {"ipc", "pid", "net"}) {
-    struct stat about {};
-    if (::stat(fmt::format("/proc/self/ns/{}", kind).c_str(), &about) == 0)
-      all += fmt::format("{} {}:{} ", kind, about.st_dev, about.st_ino);
-  }
+  for (const char* kind : {"ipc", "pid", "net"}) all += fmt::format("{} {} ", kind, own_namespace(kind));
   return all;
 }
 
@@ -97,7 +78,7 @@ std::vector<ucx_default> ucx_defaults(const ucx_settings& settings) {
 }
 
 void check_network(const ucx_settings& settings, const std::filesystem::path& infiniband) {
-  if (!excludes_tcp_between_hosts(settings) || !active_ports(infiniband).empty()) return;
+  if (!excludes_tcp_between_hosts(settings) || !rdma_ports(infiniband).empty()) return;
   throw error{
       code::transport_failed,
       fmt::format(

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdarg>
 #include <cstring>
-#include <fstream>
 #include <future>
 #include <thread>
 #include <vector>
 
+#include "common/process_identity.hpp"
 #include "common/thread.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/format_bytes.hpp"
@@ -44,8 +44,7 @@ void check_threads() {
 /// Checks the file by which UCX distinguishes hosts. Without the file UCX treats the PEs of one host as PEs of several
 /// hosts: UCX then finds no route between these PEs, or waits for connections that no process accepts.
 void check_boot_id() {
-  std::string id;
-  if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return;
+  if (!boot_id().empty()) return;
   throw error{code::transport_failed,
               "UCX can't identify hosts and connects no PEs, because /proc/sys/kernel/random/boot_id can't be read: "
               "mount -t proc proc /proc"};
