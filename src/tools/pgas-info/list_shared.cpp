@@ -2,40 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-#include <set>
 #include <sstream>
-#include <string_view>
 
 #include "common/printable.hpp"
 #include "host/share/exporter_connection.hpp"
 #include "pgas/error.hpp"
+#include "tools/common/find_sockets.hpp"
 
 namespace pgas_info {
 
 namespace {
 
-constexpr std::string_view prefix = pgas::detail::socket_prefix;
 constexpr std::chrono::milliseconds patience{2000};
 
 }  // namespace
-
-std::vector<std::string> exporter_sockets(const std::string& directory) {
-  std::set<std::string> found;  // a set, because accepted connections have the name of their listener
-  std::ifstream table("/proc/net/unix");
-  for (std::string line; std::getline(table, line);) {
-    const std::size_t name = line.rfind(' ');
-    if (name != std::string::npos && line.substr(name + 1).starts_with("@" + std::string(prefix)))
-      found.insert(line.substr(name + 1));
-  }
-  std::error_code none;
-  if (!directory.empty())
-    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
-         one.increment(none))
-      if (one->path().filename().string().starts_with(prefix)) found.insert(one->path().string());
-  return {found.begin(), found.end()};
-}
 
 std::string lines_about(const std::string& list, pid_t pid) {
   if (list.starts_with(fmt::format("process {} ", pid))) return list;
@@ -55,7 +35,8 @@ std::string lines_about(const std::string& list, pid_t pid) {
 std::string shared_text(const std::string& directory, std::optional<pid_t> pid) {
   std::string text;
   if (!directory.empty()) pgas::detail::sweep_sockets(directory);
-  for (const std::string& socket : exporter_sockets(directory)) {
+  for (const pgas::tools::found_socket& one : pgas::tools::find_sockets(pgas::detail::socket_prefix, directory)) {
+    const std::string socket = one.address().text();
     try {
       const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
       text += pid ? lines_about(list, *pid) : list;

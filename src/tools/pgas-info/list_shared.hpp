@@ -6,13 +6,8 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace pgas_info {
-
-/// The sockets of exporters that this process can see: in the abstract namespace, and in `directory` if it is not
-/// empty.
-[[nodiscard]] std::vector<std::string> exporter_sockets(const std::string& directory);
 
 /// The lines about `pid` in the list that list_exports() returns for one exporter. If `pid` is the exporter, all lines;
 /// otherwise the lines about the objects that `pid` has open.

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <span>
@@ -22,6 +20,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using pgas::detail::clock;
+using pgas::tools::found_socket;
 
 constexpr std::chrono::milliseconds patience{1500};
 /// The time limit for a PE's answer about itself alone.
@@ -32,13 +31,6 @@ constexpr std::size_t most_asked = 4;
 constexpr std::chrono::milliseconds late{500};
 /// The limit for the answers of a job. A PE may send 256 KiB.
 constexpr std::size_t most_text = std::size_t{64} << 20;
-
-/// The address of a socket from its path. A path without a directory is an abstract name.
-pgas::detail::unix_address address_of(const std::string& socket) {
-  if (socket.starts_with('@')) return {"", socket.substr(1)};
-  const std::filesystem::path path(socket);
-  return {path.parent_path().string(), path.filename().string()};
-}
 
 /// Whether the listening process belongs to this user, or this process is root.
 bool is_ours(int fd) {
@@ -93,21 +85,9 @@ std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
 
 std::vector<job> find_jobs(const std::string& directory) {
   // A set, because another user may have a socket for the same PE.
-  std::map<std::string, std::set<std::pair<int, std::string>>> found;
-  const auto add = [&found](std::string_view name, const std::string& socket) {
-    if (const auto parsed = parse_name(name)) found[parsed->first].emplace(parsed->second, socket);
-  };
-  std::ifstream table("/proc/net/unix");
-  for (std::string line; std::getline(table, line);) {
-    const std::size_t name = line.rfind(' ');
-    if (name == std::string::npos || name + 2 > line.size() || line[name + 1] != '@') continue;
-    add(std::string_view(line).substr(name + 2), line.substr(name + 1));
-  }
-  std::error_code none;
-  if (!directory.empty())
-    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
-         one.increment(none))
-      add(one->path().filename().string(), one->path().string());
+  std::map<std::string, std::set<std::pair<int, found_socket>>> found;
+  for (const found_socket& socket : pgas::tools::find_sockets(pgas::detail::question_socket_prefix, directory))
+    if (const auto parsed = parse_name(socket.name)) found[parsed->first].emplace(parsed->second, socket);
   std::vector<job> jobs;
   for (const auto& [name, sockets] : found) {
     jobs.push_back({name, {}});
@@ -131,7 +111,7 @@ json ask(const job& whom, pgas::detail::question what) {
   std::size_t times = 0;  // the number of PEs that were asked
   const auto ask_another = [&] {
     while (next < whom.sockets.size() && times < most_asked) {
-      pgas::detail::connect_result to = pgas::detail::connect_to(address_of(whom.sockets[next++]));
+      pgas::detail::connect_result to = pgas::detail::connect_to(whom.sockets[next++].address());
       if (!to.fd || !is_ours(to.fd.get())) continue;
       if (pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) != 0) continue;
       asked.push_back(std::move(to.fd));
@@ -176,12 +156,11 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
   std::vector<pollfd> awaited;  // by index; -1: has answered, or will not answer
   std::vector<pgas::detail::unique_fd> sockets;
   for (const job& one : jobs)
-    for (const std::string& socket : one.sockets) {
-      const pgas::detail::unix_address address = address_of(socket);
-      pgas::detail::connect_result to = pgas::detail::connect_to(address);
+    for (const found_socket& socket : one.sockets) {
+      pgas::detail::connect_result to = pgas::detail::connect_to(socket.address());
       // EAGAIN: the queue of a stopped PE is full
       if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;
-      const auto [job, pe] = *parse_name(socket.substr(socket.rfind(pgas::detail::question_socket_prefix)));
+      const auto [job, pe] = *parse_name(socket.name);
       if (!found.empty() && found.back().job == job && found.back().pe == pe) continue;
       found.push_back({job, pe, static_cast<bool>(to.fd), {}});
       const bool asked = to.fd && pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) == 0;

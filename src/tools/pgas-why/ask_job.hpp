@@ -11,6 +11,7 @@
 
 #include "host/failure/question_service.hpp"
 #include "host/watch/told_waits.hpp"
+#include "tools/common/find_sockets.hpp"
 
 namespace pgas_why {
 
@@ -19,7 +20,7 @@ using namespace pgas::detail::told;
 /// A job, and the sockets of its PEs on this host.
 struct job {
   std::string name;  ///< 16 digits
-  std::vector<std::string> sockets;
+  std::vector<pgas::tools::found_socket> sockets;
 };
 
 /// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty if it is not set

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "common/deadline.hpp"
 #include "common/net/unix_socket.hpp"
+#include "common/process_identity.hpp"
 #include "host/connect/joining_mark.hpp"
 #include "host/watch/told_waits.hpp"
+#include "tools/common/find_sockets.hpp"
 #include "tools/common/text.hpp"
 
 namespace pgas_why {
@@ -29,16 +28,6 @@ std::optional<long> number_of(std::string_view text) {
   if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string_view::npos)
     return std::nullopt;
   return std::stol(std::string(text));
-}
-
-/// The parent of a process of this host. 0 if it is not known.
-pid_t parent_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(file, text);
-  const std::size_t end = text.rfind(')');
-  if (end == std::string::npos || end + 4 > text.size()) return 0;
-  return static_cast<pid_t>(std::strtol(text.c_str() + end + 4, nullptr, 10));
 }
 
 std::string numbers_of(const std::vector<int>& numbers) {
@@ -80,27 +69,20 @@ std::vector<joining_job> find_joining(const std::string& directory, const std::s
   const long now =
       std::chrono::duration_cast<std::chrono::milliseconds>(pgas::detail::clock::now().time_since_epoch()).count();
   std::map<std::pair<int, pid_t>, joining_job> found;
-  std::set<std::string> seen;  // a set, because the kernel's table also contains waiting connections
-  const auto add = [&](const std::string& folder, const std::string& name) {
-    std::optional<joining_pe> one = parse_joining(name, now);
-    if (!one || one->ms < least_ms || !seen.insert(name).second) return;
-    const pgas::detail::connect_result to = pgas::detail::connect_to(pgas::detail::unix_address(folder, name));
-    if (!to.fd) return;  // the process has joined or was killed since the search
+  for (const pgas::tools::found_socket& socket :
+       pgas::tools::find_sockets(pgas::detail::joining_socket_prefix, directory)) {
+    std::optional<joining_pe> one = parse_joining(socket.name, now);
+    if (!one || one->ms < least_ms) continue;
+    const pgas::detail::connect_result to = pgas::detail::connect_to(socket.address());
+    if (!to.fd) continue;  // the process has joined or was killed since the search
     const auto owner = pgas::detail::peer_credentials(to.fd.get());
-    if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) return;
+    if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) continue;
     if (owner->pid != 0) one->pid = owner->pid;  // the number in the namespace of this process
-    joining_job& of = found[{one->n, parent_of(one->pid)}];
+    const auto process = pgas::detail::status_of(one->pid);
+    joining_job& of = found[{one->n, process ? process->parent : 0}];
     of.n = one->n;
     of.pes.push_back(*one);
-  };
-  std::ifstream table("/proc/net/unix");
-  for (std::string line; std::getline(table, line);)
-    if (const std::size_t at = line.rfind('@'); at != std::string::npos) add("", line.substr(at + 1));
-  std::error_code none;
-  if (!directory.empty())
-    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
-         one.increment(none))
-      add(directory, one->path().filename().string());
+  }
   std::vector<joining_job> jobs;
   for (auto& [key, job] : found) {
     std::ranges::sort(job.pes, {}, [](const joining_pe& one) { return std::pair(one.pe, one.pid); });

@@ -1,0 +1,26 @@
+/// @file
+/// Finds the sockets of the processes of this host, from which tools find these processes.
+#pragma once
+
+#include <compare>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "common/net/unix_socket.hpp"
+
+namespace pgas::tools {
+
+/// A listening UNIX socket.
+struct found_socket {
+  std::string directory;  ///< empty for an abstract name
+  std::string name;
+
+  [[nodiscard]] detail::unix_address address() const { return {directory, name}; }
+  auto operator<=>(const found_socket&) const = default;
+};
+
+/// The sockets whose names begin with `prefix`: abstract names, and files in `directory` if it is not empty.
+[[nodiscard]] std::set<found_socket> find_sockets(std::string_view prefix, const std::string& directory);
+
+}  // namespace pgas::tools
