@@ -8,6 +8,7 @@
 #include "bootstrap/join_methods.hpp"
 #include "common/net/unix_socket.hpp"
 #include "common/system_error.hpp"
+#include "common/value_bytes.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

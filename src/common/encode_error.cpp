@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/value_bytes.hpp"
+
 namespace pgas::detail {
 
 namespace {
@@ -35,15 +37,13 @@ blob encode_error(const error& failure) {
 
 error decode_error(std::span<const std::byte> bytes) {
   error_header header{};
-  if (bytes.size() < sizeof(header)) throw_malformed("a peer sent a truncated error");
-  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (!take_value(bytes, header)) throw_malformed("a peer sent a truncated error");
   const auto known = error_table();
   const auto is_it = [&](const error_info& row) { return static_cast<std::int32_t>(row.code) == header.code; };
   if (std::none_of(known.begin(), known.end(), is_it))
     throw_malformed("a peer sent an error with a code that does not exist");
   return error(static_cast<pgas::code>(header.code),
-               std::string(reinterpret_cast<const char*>(bytes.data()) + sizeof(header), bytes.size() - sizeof(header)),
-               header.pe);
+               std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), header.pe);
 }
 
 void throw_malformed(const std::string& what) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "common/encode_error.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -33,7 +33,7 @@ blob pack(std::span<const blob> parts) {
   packed.reserve(total);
   for (const blob& part : parts) {
     const auto bytes = static_cast<std::uint32_t>(part.size());
-    const auto length = std::as_bytes(std::span(&bytes, 1));
+    const auto length = bytes_of(bytes);
     packed.insert(packed.end(), length.begin(), length.end());
     packed.insert(packed.end(), part.begin(), part.end());
   }
@@ -44,9 +44,7 @@ std::vector<blob> unpack(std::span<const std::byte> payload, int size) {
   std::vector<blob> parts(static_cast<std::size_t>(size));
   for (blob& part : parts) {
     std::uint32_t bytes = 0;
-    if (payload.size() < sizeof(bytes)) throw_malformed("the result of an exchange ends early");
-    std::memcpy(&bytes, payload.data(), sizeof(bytes));
-    payload = payload.subspan(sizeof(bytes));
+    if (!take_value(payload, bytes)) throw_malformed("the result of an exchange ends early");
     if (bytes > payload.size()) throw_malformed("a contribution is longer than the result that holds it");
     part.assign(payload.begin(), payload.begin() + bytes);
     payload = payload.subspan(bytes);

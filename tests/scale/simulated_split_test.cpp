@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string>
 
-#include "common/net/socket.hpp"  // bytes_of
+#include "common/value_bytes.hpp"
 #include "host/exchange/agreement.hpp"
 #include "host/exchange/collective_step.hpp"
 #include "host/team/split_call.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/value_bytes.hpp"
+
 namespace pgas::detail {
 namespace {
 

@@ -21,6 +21,7 @@
 #include "common/keyed_hash.hpp"
 #include "common/net/frame_cipher.hpp"
 #include "common/net/socket.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 

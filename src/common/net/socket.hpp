@@ -40,14 +40,4 @@ enum class receipt { whole, partly, ended };
 /// `ended`.
 [[nodiscard]] receipt receive_some(int fd, std::span<std::byte> into, std::size_t& have);
 
-/// The bytes of a value in memory.
-template <class Value>
-[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-template <class Value>
-[[nodiscard]] std::span<std::byte> writable_bytes_of(Value& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
-
 }  // namespace pgas::detail

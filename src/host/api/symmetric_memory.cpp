@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 
+#include "common/value_bytes.hpp"
 #include "host/connect/control_message.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/team/team_state.hpp"
@@ -45,16 +45,15 @@ void agree_on_resize(world_state& world, const resize_call& mine, const std::opt
   const auto append = [&bytes](std::span<const std::byte> more) {
     bytes.insert(bytes.end(), more.begin(), more.end());
   };
-  append(std::as_bytes(std::span(&mine, 1)));
+  append(bytes_of(mine));
   if (refused) append(encode_error(*refused));
   const auto all = world.control_plane().all_gather(bytes);
   std::optional<resize_call> first;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const std::span<const std::byte> from(all[pe].bytes);
+    std::span<const std::byte> from(all[pe].bytes);
     resize_call theirs;
-    const bool known = from.size() >= sizeof(theirs);
-    if (known) std::memcpy(&theirs, from.data(), sizeof(theirs));
-    if (known && from.size() > sizeof(theirs)) throw decode_error(from.subspan(sizeof(theirs)));
+    const bool known = take_value(from, theirs);
+    if (known && !from.empty()) throw decode_error(from);
     if (!known || (first && theirs != *first))
       throw error(code::asymmetric_call,
                   fmt::format("PE {} and PE 0 reallocate different memory or sizes: all PEs must make the same calls "

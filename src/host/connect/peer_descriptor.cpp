@@ -10,9 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/net/socket.hpp"
 #include "common/pack_lists.hpp"
 #include "common/process_identity.hpp"
+#include "common/value_bytes.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/version.h"
 

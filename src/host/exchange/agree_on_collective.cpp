@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <span>
 #include <string>
 
+#include "common/value_bytes.hpp"
 #include "host/exchange/agreement.hpp"
 
 namespace pgas::detail {
@@ -97,8 +97,8 @@ std::string text_of(const wire_call& call) {
 /// Decodes the call of a member. *Errors* asymmetric_call if the member is in another kind of exchange.
 wire_call decode(const control_group& group, const member_value& of, collective_kind mine) {
   wire_call call;
-  if (of.value.size() == sizeof(call)) std::memcpy(&call, of.value.data(), sizeof(call));
-  if (of.value.size() == sizeof(call) && call.magic == wire_call::expected_magic) return call;
+  std::span<const std::byte> rest = of.value;
+  if (take_value(rest, call) && rest.empty() && call.magic == wire_call::expected_magic) return call;
   const int pe = group.world_pe(of.member);
   throw error(
       code::asymmetric_call,
@@ -122,7 +122,7 @@ void agree_on_collective(const control_group& group, const collective_request& m
   std::optional<error> failure = refused;
   if (places && where == placement::of_another && !failure) failure = misplaced(group.world_pe(group.my_pe()));
   const wire_call own = wire_of(mine, places ? where : placement::apart);
-  const agreement all = agree(group, std::as_bytes(std::span(&own, 1)), failure);
+  const agreement all = agree(group, bytes_of(own), failure);
   if (all.other) {
     const int pe = group.world_pe(all.other->member);
     const wire_call first = decode(group, all.first, mine.what);

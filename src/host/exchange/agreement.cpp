@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/encode_error.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -40,7 +41,7 @@ blob encode(const partial_agreement& of) {
   for (std::size_t i = 0; i < 3; ++i)
     head.parts[i] = {values[i]->member, static_cast<std::uint32_t>(values[i]->value.size())};
   blob bytes;
-  append(bytes, std::as_bytes(std::span(&head, 1)));
+  append(bytes, bytes_of(head));
   for (const member_value* const one : values) append(bytes, one->value);
   append(bytes, std::as_bytes(std::span(of.words)));
   return bytes;
@@ -48,10 +49,7 @@ blob encode(const partial_agreement& of) {
 
 std::optional<partial_agreement> decode(std::span<const std::byte> bytes) {
   wire_agreement head;
-  if (bytes.size() < sizeof head) return std::nullopt;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.magic != wire_agreement::expected_magic) return std::nullopt;
-  bytes = bytes.subspan(sizeof head);
+  if (!take_value(bytes, head) || head.magic != wire_agreement::expected_magic) return std::nullopt;
   partial_agreement result;
   member_value* const values[] = {&result.first, &result.other, &result.failed};
   for (std::size_t i = 0; i < 3; ++i) {

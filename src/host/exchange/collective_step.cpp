@@ -7,6 +7,7 @@
 #include <new>
 #include <span>
 
+#include "common/value_bytes.hpp"
 #include "host/connect/control_message.hpp"
 #include "host/log/format_bytes.hpp"
 
@@ -59,9 +60,8 @@ error different_call(int pe) {
 
 step_result decode(contribution& from, int pe) {
   wire_step head;
-  if (from.bytes.size() >= sizeof(head)) std::memcpy(&head, from.bytes.data(), sizeof(head));
-  if (from.bytes.size() < sizeof(head) || head.magic != wire_step::expected_magic) throw different_call(pe);
-  std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
+  std::span<const std::byte> rest = from.bytes;
+  if (!take_value(rest, head) || head.magic != wire_step::expected_magic) throw different_call(pe);
   if (head.key_bytes > rest.size())
     throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed result of a collective step", pe), pe);
   step_result result;
@@ -138,15 +138,16 @@ std::optional<error> find_mismatch(const std::vector<step_result>& all) {
 
 step_agreement agree_on_step(const control_group& group, const collective_step& call,
                              const std::optional<error>& failure, std::span<const std::uint64_t> words) {
-  agreement all = agree(group, std::as_bytes(std::span(&call, 1)), failure, words);
+  agreement all = agree(group, bytes_of(call), failure, words);
   step_agreement result{std::move(all.failure), std::nullopt, std::move(all.words)};
   if (all.other) {
     const int pe = group.world_pe(all.other->member);
     collective_step first;
     collective_step other;
-    if (all.first.value.size() != sizeof first || all.other->value.size() != sizeof other) throw different_call(pe);
-    std::memcpy(&first, all.first.value.data(), sizeof first);
-    std::memcpy(&other, all.other->value.data(), sizeof other);
+    std::span<const std::byte> firsts = all.first.value;
+    std::span<const std::byte> others = all.other->value;
+    const bool known = take_value(firsts, first) && take_value(others, other) && firsts.empty() && others.empty();
+    if (!known) throw different_call(pe);
     result.mismatch = mismatch_of(group.world_pe(all.first.member), first, pe, other);
   }
   return result;

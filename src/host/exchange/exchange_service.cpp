@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
-#include "common/net/socket.hpp"
+#include "common/value_bytes.hpp"
 #include "host/exchange/enqueued_counts.hpp"
 
 namespace pgas::detail {
@@ -182,14 +181,12 @@ std::vector<contribution> exchange_service::gather(const control_group& group, s
   std::size_t found = 0;
   for (std::span<const std::byte> rest = all.value; !rest.empty(); ++found) {
     gather_entry one{};
-    const bool whole = rest.size() >= sizeof(one);
-    if (whole) std::memcpy(&one, rest.data(), sizeof(one));
+    const bool whole = take_value(rest, one);
     const auto member = index_of.find(one.pe);
-    if (!whole || one.bytes > rest.size() - sizeof(one) || member == index_of.end())
+    if (!whole || one.bytes > rest.size() || member == index_of.end())
       throw error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me_), me_);
-    const auto bytes = rest.subspan(sizeof(one), one.bytes);
-    result[member->second].bytes.assign(bytes.begin(), bytes.end());
-    rest = rest.subspan(sizeof(one) + one.bytes);
+    result[member->second].bytes.assign(rest.begin(), rest.begin() + one.bytes);
+    rest = rest.subspan(one.bytes);
   }
   if (found != result.size())
     throw error(code::bootstrap_protocol, fmt::format("PE {} received an incomplete all-gather", me_), me_);

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/net/socket.hpp"  // bytes_of
+#include "common/value_bytes.hpp"
 #include "host/exchange/enqueued_counts.hpp"
 
 namespace pgas::detail {
@@ -321,17 +321,15 @@ std::optional<clock::time_point> group_exchange::next_status() const {
 void group_exchange::take_status(const arrived_message& message, clock::time_point now, messages& out) {
   const control_header& header = message.header;
   std::int32_t caller = -1;
+  std::span<const std::byte> rest = message.bytes;
   const std::size_t set_bytes = (members().size() + 7) / 8;
-  if (message.bytes.size() < sizeof(caller) + set_bytes || header.call == collective::none) refuse(message);
+  if (!take_value(rest, caller) || rest.size() < set_bytes || header.call == collective::none) refuse(message);
   if (header.sequence < first_) return;  // the status was sent before the collective completed
   if (header.sequence > next_ + max_ahead) refuse(message);
-  std::memcpy(&caller, message.bytes.data(), sizeof(caller));
   if (!is_neighbour(header.from) || std::ranges::find(members(), caller) == members().end()) refuse(message);
   round& one = at(header.sequence, caller, header.call, now);
-  const auto* const come = reinterpret_cast<const std::uint8_t*>(message.bytes.data() + sizeof(caller));
-  add(one.known, {come, set_bytes});
-  if (header.call == collective::await_leave)
-    merge_counts(one.known_value, std::span(message.bytes).subspan(sizeof(caller) + set_bytes));
+  add(one.known, {reinterpret_cast<const std::uint8_t*>(rest.data()), set_bytes});
+  if (header.call == collective::await_leave) merge_counts(one.known_value, rest.subspan(set_bytes));
   if (header.from != tree_.parent()) return;
   const auto content = std::make_shared<parcel>(message.bytes);
   for (const int child : tree_.children())

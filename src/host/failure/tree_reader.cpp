@@ -4,12 +4,12 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "common/thread.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -131,16 +131,13 @@ void tree_reader::handle(tree_link& from, received_packet packet) {
                     peers_.describe(from.pe)),
         from.pe);
   control_header header;
-  if (packet.what == received_packet::status::complete && packet.bytes.size() >= sizeof(header))
-    std::memcpy(&header, packet.bytes.data(), sizeof(header));
-  else
-    header.magic = 0;
+  std::span<const std::byte> body = packet.bytes;
   const auto is_pe = [this](std::int32_t pe) { return pe >= 0 && pe < peers_.n(); };
-  if (header.magic != control_header::expected_magic || header.bytes != packet.bytes.size() - sizeof(header) ||
-      !is_pe(header.from) || (header.to != all_pes && !is_pe(header.to)))
+  if (packet.what != received_packet::status::complete || !take_value(body, header) ||
+      header.magic != control_header::expected_magic || header.bytes != body.size() || !is_pe(header.from) ||
+      (header.to != all_pes && !is_pe(header.to)))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed message", peers_.describe(from.pe)),
                 from.pe);
-  const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
   if (header.to != all_pes && header.to != peers_.me) {
     // The header also counts descriptors that were lost on this PE, so that the receiver detects the loss.
     outgoing_message passed{

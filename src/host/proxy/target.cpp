@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "common/value_bytes.hpp"
+
 namespace pgas::detail {
 
 /// The part of a message that has not been read.
@@ -17,10 +19,7 @@ class target::cursor {
   /// Reads `part`. Returns false if the message is too short.
   template <class Part>
   [[nodiscard]] bool read(Part& part) noexcept {
-    if (bytes_.size() < sizeof part) return false;
-    std::memcpy(&part, bytes_.data(), sizeof part);
-    bytes_ = bytes_.subspan(sizeof part);
-    return true;
+    return take_value(bytes_, part);
   }
   /// Reads a payload of the given size. Null if the message is shorter.
   [[nodiscard]] const std::byte* payload(std::uint64_t bytes) noexcept {

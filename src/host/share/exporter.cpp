@@ -18,6 +18,7 @@
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
 #include "common/unique_fd.hpp"
+#include "common/value_bytes.hpp"
 #include "host/share/exporter_connection.hpp"
 #include "pgas/config.hpp"
 

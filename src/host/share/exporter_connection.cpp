@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <set>
@@ -18,6 +17,7 @@
 #include "common/process_identity.hpp"
 #include "common/step_times.hpp"
 #include "common/system_error.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -110,12 +110,10 @@ share_reply receive(int fd, const std::string& who, std::span<std::byte> buffer,
               code::system,
               fmt::format("this process can't receive the descriptors from {}: raise the limit (ulimit -n)", who));
         share_reply head;
-        if (packet.bytes.size() < sizeof head) break;
-        std::memcpy(&head, packet.bytes.data(), sizeof head);
-        if (head.magic != share_reply::expected_magic || head.version != share_request::current_version ||
-            head.bytes != packet.bytes.size() - sizeof head)
+        body = packet.bytes;
+        if (!take_value(body, head) || head.magic != share_reply::expected_magic ||
+            head.version != share_request::current_version || head.bytes != body.size())
           break;
-        body = packet.bytes.subspan(sizeof head);
         fds = std::move(packet.fds);
         return head;
       }
@@ -152,9 +150,7 @@ void take_handles(std::span<const std::byte> body, std::vector<unique_fd>& fds, 
   };
   if (body.size() % sizeof(share_handle) != 0) wrong();
   std::size_t used = 0;
-  for (; !body.empty(); body = body.subspan(sizeof(share_handle))) {
-    share_handle one;
-    std::memcpy(&one, body.data(), sizeof one);
+  for (share_handle one; take_value(body, one);) {
     if (one.kind > static_cast<std::uint8_t>(handle_kind::named) || one.bytes == 0) wrong();
     shared_piece piece;
     piece.bytes = one.bytes;

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "common/fork_guard.hpp"
-#include "common/net/socket.hpp"
 #include "common/step_times.hpp"
+#include "common/value_bytes.hpp"
 #include "host/log/logger.hpp"
 #include "host/share/imported_memory.hpp"
 #include "host/share/share_message.hpp"
@@ -47,9 +46,7 @@ class import_log {
 
 sharing_description take_description(std::span<const std::byte>& bytes, const std::string& who) {
   sharing_description described;
-  if (bytes.size() < sizeof described) contradicts(who);
-  std::memcpy(&described, bytes.data(), sizeof described);
-  bytes = bytes.subspan(sizeof described);
+  if (!take_value(bytes, described)) contradicts(who);
   const bool known = described.way >= sharing_way::memory_file && described.way <= sharing_way::legacy;
   if (!known || described.read_only > 1 || described.carries_timeline > 1 || described.bytes == 0) contradicts(who);
   return described;
@@ -96,11 +93,8 @@ std::shared_ptr<imported_memory> import_table::open(const ticket& which, ticket_
   const bool by_fabric =
       kind == which.kind && kind == ticket_kind::memory && which.exporter.machine != this_machine() && !bytes.empty();
   if (by_fabric) {
-    for (; bytes.size() >= sizeof(fabric_piece); bytes = bytes.subspan(sizeof(fabric_piece))) {
-      fabric_piece one;
-      std::memcpy(&one, bytes.data(), sizeof one);
+    for (fabric_piece one; take_value(bytes, one);)
       opened.pieces.push_back({{handle_kind::fabric, one.handle, {}, false}, one.bytes});
-    }
   } else {
     opened = open_ticket(which, kind, limit);
     bytes = opened.description;

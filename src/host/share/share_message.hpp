@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "common/keyed_hash.hpp"
-#include "common/net/socket.hpp"
 #include "common/unique_fd.hpp"
+#include "common/value_bytes.hpp"
 #include "device/device.hpp"
 
 namespace pgas::detail {

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <span>
 
-#include "common/net/socket.hpp"
 #include "common/process_identity.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -169,15 +168,15 @@ ticket decode(std::string_view text) {
   const blob bytes = to_bytes(text.substr(prefix.size()));
   ticket_head head{};
   if (bytes.size() < sizeof head + sizeof(bits128)) damaged("was cut off");
-  std::memcpy(&head, bytes.data(), sizeof head);
-  std::span<const std::byte> rest(bytes);
-  const std::span<const std::byte> covered = rest.first(rest.size() - sizeof(bits128));
+  const std::span<const std::byte> covered = std::span(bytes).first(bytes.size() - sizeof(bits128));
+  std::span<const std::byte> rest = covered;
+  static_cast<void>(take_value(rest, head));
   bits128 code{};
-  std::ranges::copy(rest.last(sizeof code), code.begin());
+  std::ranges::copy(std::span(bytes).last(sizeof code), code.begin());
   const std::size_t expected =
-      sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes + head.description_bytes;
-  if (covered.size() < expected) damaged("was cut off");
-  if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
+      std::size_t{head.host_bytes} + head.socket_bytes + head.payload_bytes + head.description_bytes;
+  if (rest.size() < expected) damaged("was cut off");
+  if (rest.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
   // Anybody who knows the format can make a ticket with a valid code. The contents are therefore checked below.
   const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
                      head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
@@ -198,7 +197,6 @@ ticket decode(std::string_view text) {
   result.expires = head.expires;
   result.opens = head.opens;
   result.user = head.user;
-  rest = covered.subspan(sizeof head);
   result.exporter.host = take_text(rest, head.host_bytes);
   result.exporter.socket = take_text(rest, head.socket_bytes);
   result.payload.assign(rest.begin(), rest.begin() + head.payload_bytes);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "common/keyed_hash.hpp"
+#include "common/value_bytes.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -70,15 +70,13 @@ blob comparable(const split_call& call, std::span<const int> list) {
   made.listed = list.size();
   std::copy_n(list.begin(), std::min(list.size(), wire_split::most_shown), made.first_listed);
   if (!list.empty()) made.list_hash = keyed_hash({}, std::as_bytes(list));
-  const auto bytes = std::as_bytes(std::span(&made, 1));
+  const auto bytes = bytes_of(made);
   return {bytes.begin(), bytes.end()};
 }
 
 std::string text_of_split(std::span<const std::byte> comparable) {
   wire_split asked;
-  if (comparable.size() != sizeof asked) return {};
-  std::memcpy(&asked, comparable.data(), sizeof asked);
-  if (asked.magic != wire_split::expected_magic) return {};
+  if (!take_value(comparable, asked) || !comparable.empty() || asked.magic != wire_split::expected_magic) return {};
   const split_call& call = asked.call;
   const std::string channels = fmt::format(", {} channels{}", call.channels, call.staged != 0 ? ", staged" : "");
   switch (call.what) {

@@ -4,6 +4,7 @@
 
 #include "bootstrap/hub/hub_protocol.hpp"
 #include "common/net/unix_socket.hpp"
+#include "common/value_bytes.hpp"
 
 namespace pgas::boot {
 

@@ -1,0 +1,33 @@
+/// @file
+/// Values as bytes of messages. Both ends have checked that they have the same version of the library, so a value lies
+/// in a message as it lies in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace pgas::detail {
+
+/// The bytes of a value in memory.
+template <class Value>
+[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+template <class Value>
+[[nodiscard]] std::span<std::byte> writable_bytes_of(Value& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+/// Removes a value from the front of the bytes. Returns false and changes nothing if the bytes are too few.
+template <class Value>
+requires std::is_trivially_copyable_v<Value>
+[[nodiscard]] bool take_value(std::span<const std::byte>& bytes, Value& value) noexcept {
+  if (bytes.size() < sizeof value) return false;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes = bytes.subspan(sizeof value);
+  return true;
+}
+
+}  // namespace pgas::detail
