@@ -51,21 +51,26 @@ exchange_service::exchange_service(event_loop& loop, tree_links& links, const pe
       join_timeout_(settings.join_timeout),
       wait_timeout_(settings.wait_timeout) {}
 
+template <class Change>
+void exchange_service::update(Change&& change) {
+  const std::lock_guard order(sending_);
+  group_exchange::messages out;
+  {
+    const std::lock_guard lock(mutex_);
+    change(out);
+  }
+  for (const outgoing_message& one : out) links_.send(one);
+}
+
 void exchange_service::begin_group(control_group::identity id, std::span<const int> members) {
   bool status_due = false;  // messages came before the group, so the reader has no time for its status
-  {
-    const std::lock_guard order(sending_);
-    group_exchange::messages out;
-    {
-      const std::lock_guard lock(mutex_);
-      enqueued_.emplace(id, 0);
-      group_exchange& made = groups_.try_emplace(id, id).first->second;
-      made.set_members(std::make_shared<group_layout>(members, peers_.hosts), me_, clock::now(), out);
-      note_progress(made, id);
-      status_due = made.next_status().has_value();
-    }
-    deliver(out);
-  }
+  update([&](group_exchange::messages& out) {
+    enqueued_.emplace(id, 0);
+    group_exchange& made = groups_.try_emplace(id, id).first->second;
+    made.set_members(std::make_shared<group_layout>(members, peers_.hosts), me_, clock::now(), out);
+    note_progress(made, id);
+    status_due = made.next_status().has_value();
+  });
   if (status_due) loop_.wake();
 }
 
@@ -88,23 +93,17 @@ exchange_result exchange_service::run(control_group::identity group, collective 
   std::uint64_t sequence = 0;
   group_exchange* under_way = nullptr;  // the address is stable while the group exists
   std::optional<error> wrong;
-  {
-    const std::lock_guard order(sending_);
-    group_exchange::messages out;
-    {
-      const std::lock_guard lock(mutex_);
-      if (left_) throw error(code::not_joined, "this world was left; no collective call can be made any more");
-      under_way = &groups_.at(group);
-      sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
-      note_progress(*under_way, group);
-      wrong = wrong_call(*under_way, group);
-      // This PE leaves and makes no further call. Members of other groups may wait for a call of this PE.
-      if (is_end(call))
-        for (const auto& [id, one] : groups_)
-          if (!wrong && id != group) wrong = wrong_call(one, id);
-    }
-    deliver(out);
-  }
+  update([&](group_exchange::messages& out) {
+    if (left_) throw error(code::not_joined, "this world was left; no collective call can be made any more");
+    under_way = &groups_.at(group);
+    sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
+    note_progress(*under_way, group);
+    wrong = wrong_call(*under_way, group);
+    // This PE leaves and makes no further call. Members of other groups may wait for a call of this PE.
+    if (is_end(call))
+      for (const auto& [id, one] : groups_)
+        if (!wrong && id != group) wrong = wrong_call(one, id);
+  });
   if (wrong) failures_.set(*wrong);
   const std::chrono::milliseconds limit = limit_at(now);
   std::optional<clock::time_point> deadline;
@@ -329,37 +328,27 @@ bool exchange_service::all_departed() const {
 
 void exchange_service::receive(arrived_message message) {
   std::optional<error> wrong;
-  {
-    const std::lock_guard order(sending_);
-    group_exchange::messages out;
-    {
-      const std::lock_guard lock(mutex_);
-      const control_group::identity id = message.header.group;
-      group_exchange& under_way = groups_.try_emplace(id, id).first->second;
-      under_way.receive(std::move(message), clock::now(), out);
-      note_progress(under_way, id);
-      wrong = wrong_call(under_way, id);
-    }
-    deliver(out);
-  }
+  update([&](group_exchange::messages& out) {
+    const control_group::identity id = message.header.group;
+    group_exchange& under_way = groups_.try_emplace(id, id).first->second;
+    under_way.receive(std::move(message), clock::now(), out);
+    note_progress(under_way, id);
+    wrong = wrong_call(under_way, id);
+  });
   if (wrong) failures_.set(*wrong);
   changed_.notify_all();
 }
 
 void exchange_service::send_statuses() {
-  const std::lock_guard order(sending_);
-  group_exchange::messages out;
-  {
-    const std::lock_guard lock(mutex_);
+  update([&](group_exchange::messages& out) {
     const clock::time_point now = clock::now();
     if (!next_status_ || now < *next_status_) return;
     next_status_.reset();
     for (auto& [id, one] : groups_) {
       one.send_status(now, out);
-      if (const auto at = one.next_status(); at && (!next_status_ || *at < *next_status_)) next_status_ = at;
+      note_progress(one, id);
     }
-  }
-  deliver(out);
+  });
 }
 
 std::optional<clock::time_point> exchange_service::next_wake() const {
@@ -376,15 +365,11 @@ void exchange_service::tell_neighbours(const error& cause) {
   {
     const std::lock_guard order(sending_);
     links_.send_to_neighbours(message_of(message_kind::failure, me_, all_pes, encode_error(cause)));
-    if (cause.code() == code::peer_lost && cause.pe() >= 0) {
-      group_exchange::messages out;
-      {
-        const std::lock_guard lock(mutex_);
-        for (auto& [id, one] : groups_) one.lose(cause.pe(), out);
-      }
-      deliver(out);
-    }
   }
+  if (cause.code() == code::peer_lost && cause.pe() >= 0)
+    update([&](group_exchange::messages& out) {
+      for (auto& [id, one] : groups_) one.lose(cause.pe(), out);
+    });
   static_cast<void>(links_.await_sent(deadline(tell_timeout)));
 }
 
@@ -398,10 +383,6 @@ void exchange_service::wake() {
 void exchange_service::send(const outgoing_message& message) {
   const std::lock_guard order(sending_);
   links_.send(message);
-}
-
-void exchange_service::deliver(const group_exchange::messages& all) {
-  for (const outgoing_message& one : all) links_.send(one);
 }
 
 void exchange_service::count_enqueued(control_group::identity group, bool captured) {

@@ -94,8 +94,10 @@ class exchange_service {
   /// The error if the state of a group shows different calls of its members.
   [[nodiscard]] std::optional<error> wrong_call(const group_exchange& of, control_group::identity id) const;
 
-  /// Sends the messages that groups have made. *Callers* hold sending_ and do not hold mutex_.
-  void deliver(const group_exchange::messages& all);
+  /// Calls `change(messages)`, which changes groups, and sends the messages that they have made. Holds mutex_ during
+  /// `change`, and not while it sends.
+  template <class Change>
+  void update(Change&& change);
   /// The counts of all groups, as the contribution to await_leave() (enqueued_counts.hpp).
   [[nodiscard]] blob own_counts() const;
   [[nodiscard]] error left_early(int leaver, int stayer, std::string_view doing) const;
