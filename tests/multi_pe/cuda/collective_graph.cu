@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <cstdlib>
 
+#include "must.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -51,12 +51,6 @@ __global__ void check_results(pgas::team_view team, progress* state, const std::
     if (sum[i] != expected) ++wrong;
   }
   if (wrong != 0 && atomicAdd(&state->wrong, wrong) == 0) state->first_wrong_round = round;
-}
-
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <cstdlib>
 
+#include "must.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -47,12 +47,6 @@ struct meet_often {
     }
   }
 };
-
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 int run() {
   pgas::world world = pgas::world::join();

@@ -4,20 +4,14 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <cstdlib>
 
+#include "must.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
 namespace {
 
 constexpr std::uint64_t patience_ns = 10'000'000'000;
-
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 /// Waits for the flag and reports whether it was set.
 __global__ void spin(const std::uint64_t* flag, std::uint64_t value, bool* came) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "must.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -87,12 +88,6 @@ __global__ void check_data(buffers b) {
   expect(b, 9, b.words[1] == round);
   expect(b, 10, b.fetched[1] == round << 40);
   expect(b, 11, b.words[2] == 77);
-}
-
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
 }
 
 template <class Call>

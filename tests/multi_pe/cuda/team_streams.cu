@@ -3,20 +3,14 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <cstdlib>
 
+#include "must.hpp"
 #include "pgas/pgas.hpp"
 
 namespace {
 
 constexpr std::size_t count = 1024;
 constexpr int rounds = 100;
-
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 /// Delays a stream, then adds 1 to each operand.
 __global__ void next_operands(std::uint32_t* src) {
