@@ -278,15 +278,14 @@ TEST(random_registrations, agree_with_the_model_and_leave_nothing) {
   int programs = 0;
   do {
     const int n = static_cast<int>(2 + seed % 4);
-    const auto ends = run_worlds(
+    pgas_world_test::expect_no_error(run_worlds(
         n,
         [&](world& w) {
           walker program(w, seed);
           program.walk();
           if (seed % 2 == 0) w.leave();  // leaves before the objects of the program are destroyed
         },
-        larger_world());
-    pgas_world_test::expect_no_error(ends);
+        larger_world()));
     EXPECT_EQ(pgas::unit_test::settle_at(before), before);
     ++programs;
     if (testing::Test::HasFailure()) {

@@ -5,17 +5,21 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "code_of.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
+#include "unit/connect/pes.hpp"
 
 namespace pgas_world_test {
 
 using namespace pgas;
+using pgas_test::code_of;
+using unit_test::expect_no_error;
 
 inline config small_world() {
   config settings;
@@ -27,42 +31,20 @@ inline config small_world() {
   return settings;
 }
 
+/// Joins a world over a bootstrap that outlives the world.
+inline world join(bootstrap& exchange, const config& settings = small_world()) {
+  return world::join(std::make_unique<unit_test::outer_bootstrap>(exchange), settings);
+}
+
 /// Runs `body(world)` on n PEs at the same time, each in a thread. Returns the pgas::error that each PE threw, if any.
 /// Other exceptions fail the test. A PE that did not throw leaves the world.
 inline std::vector<std::optional<error>> run_worlds(int n, const std::function<void(world&)>& body,
                                                     const config& settings = small_world()) {
-  auto exchanges = make_thread_bootstraps(n, std::chrono::seconds(30));
-  std::vector<std::optional<error>> ends(static_cast<std::size_t>(n));
-  std::vector<std::thread> threads;
-  for (std::size_t pe = 0; pe < ends.size(); ++pe)
-    threads.emplace_back([&, pe] {
-      try {
-        world w = world::join(std::move(exchanges[pe]), settings);
-        body(w);
-        w.leave();
-      } catch (const error& thrown) {
-        ends[pe] = thrown;
-      } catch (const std::exception& thrown) {
-        ADD_FAILURE() << "PE " << pe << ": " << thrown.what();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return ends;
-}
-
-inline void expect_no_error(const std::vector<std::optional<error>>& ends) {
-  for (std::size_t pe = 0; pe < ends.size(); ++pe) EXPECT_FALSE(ends[pe]) << "PE " << pe << ": " << ends[pe]->what();
-}
-
-/// The code of the error that `call` throws. Empty if it throws none.
-template <class Call>
-std::optional<code> code_of(const Call& call) {
-  try {
-    call();
-  } catch (const error& thrown) {
-    return thrown.code();
-  }
-  return std::nullopt;
+  return unit_test::run_threads(n, [&](bootstrap& exchange) {
+    world w = join(exchange, settings);
+    body(w);
+    w.leave();
+  });
 }
 
 /// Runs `body(i)` on n threads of a PE.

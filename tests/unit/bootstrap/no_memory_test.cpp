@@ -2,28 +2,12 @@
 /// Out of memory: tested in a separate program, whose operator new can be made to fail. A member leaves without
 /// allocating memory, because a destructor that throws ends the process. The other members are told that the member has
 /// left.
+#include "no_memory.hpp"
+
 #include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "support.hpp"
-
-namespace {
-thread_local bool no_memory = false;
-}
-
-// Not inlined, because the compiler would see only one of operator new and operator delete, and warn of a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* const memory = no_memory ? nullptr : std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return no_memory ? nullptr : std::malloc(bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace pgas::boot::test {
 namespace {

@@ -59,7 +59,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
 
     connect_now(where).reset();  // closed at once
   };
-  const auto ends = run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
+  expect_no_error(run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
     config settings = quick();
     settings.log_file = logs.path() + "/log";
     pausing_bootstrap introduced(exchange, [&] {
@@ -78,8 +78,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
     joined_pe pe(paused, settings);
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
   const auto lines = lines_of(logs.path() + "/log");
   EXPECT_EQ(count_with(lines, "warn: "), 6u);
@@ -103,7 +102,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
 TEST(peer_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   std::vector<unique_fd> crowd;
   std::atomic<bool> done{false};
-  const auto ends = run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
+  expect_no_error(run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
     pausing_bootstrap paused(
         exchange,
         [&] {
@@ -119,8 +118,7 @@ TEST(peer_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
     joined_pe pe(paused);
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_GE(crowd.size(), 100u);
 }
 

@@ -2,46 +2,18 @@
 /// Helpers for tests of the control plane: short settings, and a log whose lines can be read.
 #pragma once
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "code_of.hpp"
 #include "host/exchange/control_plane.hpp"
+#include "scratch_folder.hpp"
 #include "unit/connect/pes.hpp"
 
 namespace pgas::unit_test {
-
-/// A temporary folder.
-class scratch_folder {
- public:
-  scratch_folder() {
-    char name[] = "/tmp/pgas-test-XXXXXX";
-    if (::mkdtemp(name) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~scratch_folder() {
-    std::error_code none;
-    std::filesystem::remove_all(path_, none);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::vector<std::filesystem::path> entries() const {
-    std::vector<std::filesystem::path> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path());
-    return found;
-  }
-
- private:
-  std::string path_;
-};
 
 inline std::vector<std::string> lines_of(const std::string& file) {
   std::ifstream in(file);
@@ -74,16 +46,7 @@ inline std::string text_of(const blob& bytes) {
   return text;
 }
 
-/// The error that `call` throws.
-template <class Call>
-std::optional<error> thrown_by(Call&& call) {
-  try {
-    call();
-  } catch (const error& thrown) {
-    return thrown;
-  }
-  return std::nullopt;
-}
+using pgas_test::thrown_by;
 
 /// Whether `text` is part of the message of `failure`.
 inline bool says(const std::optional<error>& failure, const std::string& text) {

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(hosts, control_plane_on,
 
 TEST_P(control_plane_on, all_gather_brings_everyones_bytes_in_order) {
   const holdings before = count_holdings();
-  const auto ends = run_threads_on(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads_on(GetParam(), [](bootstrap& exchange) {
     joined_pe pe(exchange);
     const int n = pe.control_plane.n_pes();
     for (int round = 0; round < 50; ++round) {
@@ -43,13 +43,12 @@ TEST_P(control_plane_on, all_gather_brings_everyones_bytes_in_order) {
                   std::string(static_cast<std::size_t>(other * round), static_cast<char>('a' + round % 26)));
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST_P(control_plane_on, the_largest_contributions_arrive) {
-  const auto ends = run_threads_on(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads_on(GetParam(), [](bootstrap& exchange) {
     joined_pe pe(exchange);
     blob largest(std::size_t{64} << 10);
     std::minstd_rand random(7);
@@ -61,14 +60,13 @@ TEST_P(control_plane_on, the_largest_contributions_arrive) {
     EXPECT_EQ(refused->code(), code::invalid_argument);
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST_P(control_plane_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
   const int n = static_cast<int>(GetParam().size());
   std::atomic<int> arrived{0};
-  const auto ends = run_threads_on(GetParam(), [&](bootstrap& exchange) {
+  expect_no_error(run_threads_on(GetParam(), [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     std::minstd_rand random(static_cast<unsigned>(exchange.rank() + 1));
     for (int round = 1; round <= 50; ++round) {
@@ -80,13 +78,12 @@ TEST_P(control_plane_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
         ASSERT_EQ(text_of(theirs.bytes), std::to_string(round));
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST_P(control_plane_on, pes_agree_on_who_is_where) {
   const std::vector<int> hosts = GetParam();
-  const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
+  expect_no_error(run_threads_on(hosts, [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     for (int other = 0; other < pe.control_plane.n_pes(); ++other) {
       const detail::peer_info& about = pe.control_plane.peer(other);
@@ -98,14 +95,13 @@ TEST_P(control_plane_on, pes_agree_on_who_is_where) {
       EXPECT_EQ(about.host, "host-" + std::to_string(hosts[index]));
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST_P(control_plane_on, descriptors_stay_inside_a_host) {
   const std::vector<int> hosts = GetParam();
   const holdings before = count_holdings();
-  const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
+  expect_no_error(run_threads_on(hosts, [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     const int me = pe.control_plane.my_pe();
     int pipe[2];
@@ -128,14 +124,13 @@ TEST_P(control_plane_on, descriptors_stay_inside_a_host) {
     char text[16];
     for (int i = 0; i < neighbours; ++i) EXPECT_EQ(::read(read_end.get(), text, 1), 1);
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST_P(control_plane_on, groups_at_once_from_several_threads_do_not_mix) {
   const int n = static_cast<int>(GetParam().size());
-  const auto ends = run_threads_on(GetParam(), [n](bootstrap& exchange) {
+  expect_no_error(run_threads_on(GetParam(), [n](bootstrap& exchange) {
     joined_pe pe(exchange);
     std::vector<int> backwards;
     for (int other = n - 1; other >= 0; --other) backwards.push_back(other);
@@ -156,24 +151,22 @@ TEST_P(control_plane_on, groups_at_once_from_several_threads_do_not_mix) {
     for (std::thread& thread : threads) thread.join();
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(links_hosts, worlds_come_and_go_at_once_and_leave_nothing) {
   const holdings before = count_holdings();
   for (int repeat = 0; repeat < 5; ++repeat) {
-    const auto ends = run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
+    expect_no_error(run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
       joined_pe pe(exchange);
       pe.control_plane.leave();
-    });
-    for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+    }));
   }
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
-  const auto ends = run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
+  expect_no_error(run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
     config settings = quick();
     // The smallest limit applies to all PEs, so the other PEs send heartbeats often enough.
     settings.heartbeat_timeout =
@@ -195,8 +188,7 @@ TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
           << "only the leaders of two hosts send heartbeats to one another";
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_explained_on_every_pe) {
@@ -210,7 +202,7 @@ TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_expl
       pe.control_plane.leave();
     });
   };
-  for (const auto& end : with("lo")) EXPECT_FALSE(end) << end->what();
+  expect_no_error(with("lo"));
   for (const auto& end : with("warp9")) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->pe(), 1);

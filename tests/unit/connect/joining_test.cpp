@@ -51,7 +51,7 @@ std::vector<std::string> join_with(const std::function<void(const std::vector<st
     pe.control_plane.leave();
   });
   EXPECT_TRUE(sockets.entries().empty()) << "sockets for questions must go with their PEs";
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
   if (afterwards) afterwards();
   return lines_of(logs.path() + "/log");
 }
@@ -153,7 +153,7 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
   if (::geteuid() != 0) GTEST_SKIP() << "changes user, which only root can";
   const scratch_folder logs;
   std::atomic<bool> done{false};
-  const auto ends = run_threads(2, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [&](bootstrap& exchange) {
     config settings = quick();
     settings.log_file = logs.path() + "/log";
     pausing_bootstrap paused(exchange, [&] {
@@ -181,8 +181,7 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
     joined_pe pe(paused, settings);
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(count_with(lines_of(logs.path() + "/log"), "it runs as user 65534"), 2u);
 }
 

@@ -34,6 +34,19 @@ std::vector<std::optional<error>> run_threads(int n, const std::function<void(bo
   return ends;
 }
 
+void expect_no_error(const std::vector<std::optional<error>>& ends) {
+  for (const std::optional<error>& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+void expect_all(const std::vector<std::optional<error>>& ends, code why, std::optional<int> pe, std::string_view text) {
+  for (const std::optional<error>& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), why) << end->what();
+    EXPECT_EQ(end->pe(), pe.value_or(end->pe())) << end->what();
+    EXPECT_NE(std::string_view(end->what()).find(text), std::string_view::npos) << end->what();
+  }
+}
+
 namespace {
 
 constexpr std::size_t most_rounds = 8;

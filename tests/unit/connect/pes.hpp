@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,11 @@ namespace pgas::unit_test {
 /// Runs `body(exchange)` as n threads at once. Returns the pgas::error that each thread threw. Any other exception
 /// fails the test.
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body);
+
+void expect_no_error(const std::vector<std::optional<error>>& ends);
+/// Expects that every thread has thrown an error with this code, about PE `pe`, with `text` in its message.
+void expect_all(const std::vector<std::optional<error>>& ends, code why, std::optional<int> pe = std::nullopt,
+                std::string_view text = {});
 
 /// The end of a forked PE: the exception of its body, or the signal that ended it.
 struct process_end {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 
+#include "code_of.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"
@@ -22,19 +23,10 @@ namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
+using pgas_test::code_if_any;
+using pgas_test::code_of;
 
 constexpr std::size_t unit = std::size_t{2} << 20;
-
-/// The code of the error that `call` throws.
-template <class Call>
-std::optional<code> code_of(Call&& call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.code();
-  }
-  return std::nullopt;
-}
 
 class cpu_memory : public testing::Test {
  protected:
@@ -181,7 +173,7 @@ TEST_F(cpu_memory, foreign_and_truncated_descriptors_are_refused) {
   const auto refused = [&](unique_fd fd, std::size_t bytes) {
     exported_handle handle;
     handle.fd = std::move(fd);
-    return code_of([&] { device_->destroy(device_->import_segment(handle, bytes)); });
+    return code_if_any([&] { device_->destroy(device_->import_segment(handle, bytes)); });
   };
   const auto memfd = [](std::size_t bytes, int seals) {
     unique_fd fd(::memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -190,7 +182,7 @@ TEST_F(cpu_memory, foreign_and_truncated_descriptors_are_refused) {
     return fd;
   };
   constexpr int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
-  EXPECT_EQ(refused(memfd(unit, fixed), unit), std::nullopt) << "the control: this one is right";
+  EXPECT_EQ(refused(memfd(unit, fixed), unit), code{}) << "the control: this one is right";
   EXPECT_EQ(refused(unique_fd(), unit), code::handle_invalid);
   EXPECT_EQ(refused(memfd(unit / 2, fixed), unit), code::handle_invalid) << "truncated: would be SIGBUS later";
   EXPECT_EQ(refused(memfd(2 * unit, fixed), unit), code::handle_invalid);
@@ -257,9 +249,9 @@ TEST_F(cpu_memory, forged_named_handles_are_refused) {
     exported_handle forged;
     forged.kind = handle_kind::named;
     forged.bytes = std::bit_cast<std::array<std::byte, 64>>(name);
-    return code_of([&] { device_->destroy(device_->import_segment(forged, bytes)); });
+    return code_if_any([&] { device_->destroy(device_->import_segment(forged, bytes)); });
   };
-  EXPECT_EQ(code_with([](named_handle&) {}), std::nullopt) << "the control: unchanged it works";
+  EXPECT_EQ(code_with([](named_handle&) {}), code{}) << "the control: unchanged it works";
   EXPECT_EQ(code_with([](named_handle& n) { n.magic ^= 1; }), code::handle_invalid);
   EXPECT_EQ(code_with([](named_handle& n) { ++n.version; }), code::handle_invalid);
   EXPECT_EQ(code_with([](named_handle& n) { n.pid = 1; }), code::handle_invalid);

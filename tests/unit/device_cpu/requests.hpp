@@ -2,8 +2,7 @@
 /// Shared by the tests of the CPU backend.
 #pragma once
 
-#include <optional>
-
+#include "code_of.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"
 
@@ -25,14 +24,6 @@ inline operation_request atomic_on(how what, type as, void* target, std::uint64_
   return request;
 }
 
-template <class Call>
-std::optional<error> thrown_by(Call&& call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e;
-  }
-  return std::nullopt;
-}
+using pgas_test::thrown_by;
 
 }  // namespace pgas::unit_test

@@ -30,7 +30,7 @@ struct part {
 agreement of(int n, const std::function<part(int pe)>& part_of) {
   std::mutex mutex;
   std::vector<agreement> seen;
-  const auto ends = run_threads(n, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(n, [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     const part mine = part_of(exchange.rank());
     agreement result = agree(pe.control_plane, bytes_of(mine.value), mine.failure, mine.words);
@@ -38,8 +38,7 @@ agreement of(int n, const std::function<part(int pe)>& part_of) {
     pe.control_plane.leave();
     const std::lock_guard lock(mutex);
     seen.push_back(std::move(result));
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(n));
   for (const agreement& each : seen) {
     EXPECT_EQ(each.first.member, 0);
@@ -112,21 +111,17 @@ TEST(agreement, with_a_member_in_a_reduction_of_another_value_is_an_error_on_all
     else
       static_cast<void>(agree(pe.control_plane, bytes_of("value")));
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::bootstrap_protocol) << end->what();
-  }
+  expect_all(ends, code::bootstrap_protocol);
 }
 
 TEST(agreement, of_a_reduction_is_the_same_on_all_members) {
-  const auto ends = run_threads(5, [](bootstrap& exchange) {
+  expect_no_error(run_threads(5, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     EXPECT_EQ(reduce_value(pe.control_plane, exchange.rank() + 1, [](int a, int b) { return a + b; }), 15);
     EXPECT_EQ(reduce_value(pe.control_plane, exchange.rank(), [](int a, int b) { return std::max(a, b); }), 4);
     pe.control_plane.await_leave();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void expect_in_order(const control_group& group, int round) {
 }
 
 TEST(control_group, members_have_numbers_of_their_own_and_others_are_not_asked) {
-  const auto ends = run_threads(5, [](bootstrap& exchange) {
+  expect_no_error(run_threads(5, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     const int me = exchange.rank();
     const auto backwards = make_group(pe.control_plane, {4, 1, 3});
@@ -57,12 +57,11 @@ TEST(control_group, members_have_numbers_of_their_own_and_others_are_not_asked) 
     }
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_group, a_member_may_be_ahead_of_one_that_has_not_heard_of_the_group) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     for (int round = 0; round < 50; ++round) {
       pe.control_plane.barrier();
@@ -71,13 +70,12 @@ TEST(control_group, a_member_may_be_ahead_of_one_that_has_not_heard_of_the_group
       expect_in_order(group, round);
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_group, overlapping_ones_at_once_from_several_threads) {
   constexpr int n = 4;
-  const auto ends = run_threads(n, [](bootstrap& exchange) {
+  expect_no_error(run_threads(n, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     const int me = exchange.rank();
     const auto pairs = make_group(pe.control_plane, me < 2 ? std::vector<int>{0, 1} : std::vector<int>{3, 2});
@@ -94,20 +92,18 @@ TEST(control_group, overlapping_ones_at_once_from_several_threads) {
     });
     for (std::thread& thread : threads) thread.join();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_group, thousands_come_and_go) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     for (int round = 0; round < 2000; ++round) {
       const auto group = make_group(pe.control_plane, {round % 3, (round + 1) % 3});
       if (group) group->barrier();
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_group, members_that_call_different_things_are_told) {
@@ -118,10 +114,7 @@ TEST(control_group, members_that_call_different_things_are_told) {
     if (exchange.rank() == 2) static_cast<void>(group->all_gather({}));
     if (exchange.rank() == 1) pe.control_plane.barrier();
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-  }
+  expect_all(ends, code::asymmetric_call);
 }
 
 TEST(control_group, who_leaves_while_a_member_waits_is_named) {
@@ -131,11 +124,7 @@ TEST(control_group, who_leaves_while_a_member_waits_is_named) {
     if (exchange.rank() == 0) group->barrier();
     pe.control_plane.leave();
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-    EXPECT_EQ(end->pe(), 2);
-  }
+  expect_all(ends, code::asymmetric_call, 2);
 }
 
 TEST(control_group, who_comes_to_the_end_while_others_are_in_a_barrier_is_named) {
@@ -147,12 +136,7 @@ TEST(control_group, who_comes_to_the_end_while_others_are_in_a_barrier_is_named)
       pe.control_plane.barrier();
     ADD_FAILURE() << "a barrier and an end have met";
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-    EXPECT_EQ(end->pe(), 1);
-    EXPECT_NE(std::string(end->what()).find("leaves the world"), std::string::npos) << end->what();
-  }
+  expect_all(ends, code::asymmetric_call, 1, "leaves the world");
 }
 
 TEST(control_group, a_pe_that_ends_between_the_two_steps_of_leaving_is_lost) {
@@ -176,11 +160,7 @@ TEST(control_group, a_wait_that_is_too_long_names_the_missing_member) {
     while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     pe.control_plane.check();
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::wait_timeout) << end->what();
-    EXPECT_EQ(end->pe(), 2);
-  }
+  expect_all(ends, code::wait_timeout, 2);
 }
 
 // The contributions reach PE 0, the root of the group, before PE 0 makes the group. Afterwards PE 0 makes no call that
@@ -205,7 +185,7 @@ TEST(control_group, the_root_tells_of_contributions_that_came_before_it_made_the
 }
 
 TEST(control_group, outlives_the_links_without_harm) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     std::unique_ptr<control_group> group;
     {
       joined_pe pe(exchange);
@@ -213,8 +193,7 @@ TEST(control_group, outlives_the_links_without_harm) {
       pe.control_plane.leave();
     }
     EXPECT_THROW(group->barrier(), error);
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

@@ -60,12 +60,7 @@ std::pair<std::vector<std::optional<error>>, steady_clock::duration> wait_beside
 }
 
 void expect_named(const std::vector<std::optional<error>>& ends) {
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-    EXPECT_EQ(end->pe(), 1);
-    EXPECT_NE(std::string(end->what()).find("is in reduce"), std::string::npos) << end->what();
-  }
+  expect_all(ends, code::asymmetric_call, 1, "is in reduce");
 }
 
 TEST(device_collective, a_member_that_leaves_without_having_enqueued_it_is_named_at_once) {
@@ -120,7 +115,7 @@ TEST(device_collective, a_member_that_has_captured_a_collective_is_named_after_t
 }
 
 TEST(device_collective, a_member_that_has_enqueued_it_may_leave_for_as_long_as_its_work_takes) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange, with_limit());
     const control_group both(pe.control_plane, 77, {0, 1});
     pe.control_plane.count_enqueued(false);
@@ -134,12 +129,11 @@ TEST(device_collective, a_member_that_has_enqueued_it_may_leave_for_as_long_as_i
     }
     pe.control_plane.await_leave();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(device_collective, one_that_ends_in_time_is_no_failure) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange, with_limit());
     pe.control_plane.count_enqueued(true);
     // All waits together are longer than the limit, but no single wait is longer.
@@ -149,20 +143,18 @@ TEST(device_collective, one_that_ends_in_time_is_no_failure) {
     }
     pe.control_plane.await_leave();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(device_collective, thousands_of_groups_are_no_failure) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange, with_limit());
     std::vector<std::unique_ptr<control_group>> groups;
     for (std::uint64_t id = 100; id < 5100; ++id)
       groups.push_back(std::make_unique<control_group>(pe.control_plane, id, std::vector<int>{0, 1}));
     pe.control_plane.await_leave();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(pes, links_of, testing::Values(1, 2, 4, 8));
 TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
   const int n = GetParam();
   const holdings before = count_holdings();
-  const auto ends = run_threads(n, [n](bootstrap& exchange) {
+  expect_no_error(run_threads(n, [n](bootstrap& exchange) {
     joined_pe pe(exchange);
     EXPECT_EQ(pe.control_plane.my_pe(), exchange.rank());
     EXPECT_EQ(pe.control_plane.n_pes(), n);
@@ -38,14 +38,13 @@ TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
       }
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST_P(links_of, pes_at_different_speed_do_not_mix_rounds) {
   const int n = GetParam();
-  const auto ends = run_threads(n, [](bootstrap& exchange) {
+  expect_no_error(run_threads(n, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     std::minstd_rand random(static_cast<unsigned>(exchange.rank() + 1));
     for (int round = 0; round < 100; ++round) {
@@ -55,14 +54,13 @@ TEST_P(links_of, pes_at_different_speed_do_not_mix_rounds) {
         ASSERT_EQ(text_of(theirs.bytes), std::to_string(round));
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST_P(links_of, descriptors_travel_and_close_on_exec) {
   const int n = GetParam();
   const holdings before = count_holdings();
-  const auto ends = run_threads(n, [](bootstrap& exchange) {
+  expect_no_error(run_threads(n, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
@@ -91,14 +89,13 @@ TEST_P(links_of, descriptors_travel_and_close_on_exec) {
     for (int other = 0; other < pe.control_plane.n_pes(); ++other)
       EXPECT_EQ(seen[static_cast<std::size_t>(other)], other != pe.control_plane.my_pe());
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(control_plane, a_barrier_holds_everyone_back) {
   std::atomic<int> arrived{0};
-  const auto ends = run_threads(4, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     for (int round = 1; round <= 20; ++round) {
       if (pe.control_plane.my_pe() == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -107,8 +104,7 @@ TEST(control_plane, a_barrier_holds_everyone_back) {
       EXPECT_GE(arrived.load(), 4 * round);
     }
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_plane, peers_know_host_process_and_local_rank) {
@@ -128,7 +124,7 @@ TEST(control_plane, peers_know_host_process_and_local_rank) {
 }
 
 TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_before_anything_is_sent) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     const blob largest(std::size_t{64} << 10, std::byte{7});
     for (int i = 0; i < 10; ++i)
@@ -148,23 +144,21 @@ TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_be
     }
     pe.control_plane.barrier();  // after the refusals all PEs are in the same call
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
   const holdings before = count_holdings();
   for (const int n : {2, 4, 2, 1, 3}) {
-    const auto ends = run_threads(n, [n](bootstrap& first) {
+    expect_no_error(run_threads(n, [n](bootstrap& first) {
       joined_pe one(first);
       EXPECT_EQ(one.control_plane.n_pes(), n);
       one.control_plane.barrier();
       one.control_plane.leave();
-    });
-    for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+    }));
   }
   auto second = make_thread_bootstraps(3, std::chrono::seconds(30));
-  const auto ends = run_threads(3, [&](bootstrap& first) {
+  expect_no_error(run_threads(3, [&](bootstrap& first) {
     // The second world numbers its PEs in reverse order.
     joined_pe one(first);
     joined_pe two(*second[static_cast<std::size_t>(2 - first.rank())]);
@@ -179,14 +173,13 @@ TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
     one.control_plane.leave();
     two.control_plane.barrier();
     two.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   second.clear();
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(control_plane, nothing_can_be_called_after_leaving) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     pe.control_plane.leave();
     try {
@@ -197,8 +190,7 @@ TEST(control_plane, nothing_can_be_called_after_leaving) {
     }
     pe.control_plane.fail("too late to matter");
     EXPECT_FALSE(pe.control_plane.failed());
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 /// Two PEs leave. PE 1 continues when `works` returns, as if its streams had work. Returns the error of each PE.
@@ -216,7 +208,7 @@ TEST(control_plane, leaving_waits_for_the_streams_of_others_as_long_as_they_may_
   config settings = quick();
   settings.wait_timeout = std::chrono::seconds(1);
   const auto ends = leave_late(settings, [](const auto&) { std::this_thread::sleep_for(std::chrono::seconds(2)); });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
 }
 
 TEST(control_plane, leaving_ends_where_a_pe_goes_on_after_neither_limit) {

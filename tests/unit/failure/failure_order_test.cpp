@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "comes.hpp"
 #include "host/failure/world_failure.hpp"
 #include "unit/connect/fixtures.hpp"
 
@@ -17,17 +18,8 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::world_failure;
+using pgas_test::comes;
 using std::chrono::milliseconds;
-
-/// Waits until `holds` returns true, at most for a time. Returns whether it has returned true.
-bool becomes_true(const std::function<bool()>& holds, milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-  return true;
-}
 
 struct quiet_failure {
   explicit quiet_failure(world_failure::steps steps) : failure(log, std::move(steps), error(code::system, "memory")) {}
@@ -75,7 +67,7 @@ TEST(world_failure, a_thread_with_a_later_failure_waits_until_the_peers_are_told
                              all->failure.set(error(code::aborted, "second"));
                              returned = true;
                            });
-                           EXPECT_FALSE(becomes_true([&] { return returned.load(); }, milliseconds(200)));
+                           EXPECT_FALSE(comes([&] { return returned.load(); }, milliseconds(200)));
                            was_told = true;
                          },
                      .on_failure = {},
@@ -96,7 +88,7 @@ TEST(world_failure, a_check_waits_until_the_peers_are_told) {
                              EXPECT_TRUE(says(thrown_by([&] { all->failure.check(); }), "first"));
                              thrown = true;
                            });
-                           EXPECT_FALSE(becomes_true([&] { return thrown.load(); }, milliseconds(200)));
+                           EXPECT_FALSE(comes([&] { return thrown.load(); }, milliseconds(200)));
                          },
                      .on_failure = {},
                      .wake = {}});

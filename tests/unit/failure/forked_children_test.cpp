@@ -9,18 +9,14 @@
 #include <atomic>
 #include <thread>
 
+#include "comes.hpp"
 #include "unit/connect/fixtures.hpp"
 
 namespace pgas::unit_test {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// Waits until the condition holds, for a limited time.
-template <class Condition>
-void await(Condition&& holds) {
-  for (int i = 0; i < 1000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-}
+using pgas_test::comes;
 
 /// A counter that a process shares with the processes that it forks later.
 class shared_count {
@@ -49,7 +45,7 @@ TEST(control_plane_children, a_killed_process_is_named_while_a_child_of_it_has_i
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 2) {
       if (::fork() == 0) {
-        await([&] { return *noticed == 3; });
+        static_cast<void>(comes([&] { return *noticed == 3; }));
         ::_exit(0);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -72,16 +68,16 @@ TEST(control_plane_children, the_last_words_of_a_killed_process_count_while_a_ch
     if (pe.control_plane.my_pe() == 0) {
       ::raise(SIGSTOP);  // the PE stops, and receives the messages and the death together later
     } else {
-      await([&] {
+      static_cast<void>(comes([&] {
         const auto stat = lines_of("/proc/" + std::to_string(other) + "/stat");
         return !stat.empty() && stat[0].find(") T") != std::string::npos;
-      });
+      }));
       pe.control_plane.fail("it was the cook");
       const pid_t parent = ::getpid();
       if (::fork() == 0) {
-        await([&] { return ::getppid() != parent; });
+        static_cast<void>(comes([&] { return ::getppid() != parent; }));
         ::kill(other, SIGCONT);
-        await([&] { return *heard == 1; });
+        static_cast<void>(comes([&] { return *heard == 1; }));
         ::_exit(0);
       }
       ::kill(parent, SIGKILL);

@@ -90,14 +90,13 @@ TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
 std::vector<std::string> warnings_of(const pgas::config& settings,
                                      const std::function<void(control_plane&, int)>& calls) {
   const scratch_folder folder;
-  const auto ended = run_threads(2, [&](pgas::bootstrap& exchange) {
+  expect_no_error(run_threads(2, [&](pgas::bootstrap& exchange) {
     pgas::config own = settings;
     own.socket_directory = folder.path();
     pgas::log::logger log(pgas::log_level::warn, folder.path() + "/log" + std::to_string(exchange.rank()));
     control_plane plane(exchange, own, log, [](const pgas::error&) {});
     calls(plane, exchange.rank());
-  });
-  for (const auto& end : ended) EXPECT_FALSE(end) << end->what();
+  }));
   return lines_of(folder.path() + "/log0");
 }
 

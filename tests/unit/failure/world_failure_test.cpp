@@ -1,4 +1,4 @@
-// PEs that fail, leave or die while others wait for them.
+// PEs that fail, leave or die while others wait for them, on one host or on several.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
+#include "common/process_identity.hpp"
 #include "unit/connect/fixtures.hpp"
 
 namespace pgas::unit_test {
@@ -18,9 +19,22 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-TEST(control_plane_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) {
+// PEs on several hosts, or all on one host.
+class failure_on_hosts : public testing::TestWithParam<bool> {
+ protected:
+  static std::vector<int> hosts(std::vector<int> several) {
+    return GetParam() ? several : std::vector<int>(several.size());
+  }
+  static std::string name_of(int host) {
+    return GetParam() ? "host-" + std::to_string(host) : pgas::detail::host_name();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(failure, failure_on_hosts, testing::Bool(),
+                         [](const auto& at) { return at.param ? "several" : "one"; });
+
+TEST_P(failure_on_hosts, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) {
   std::atomic<int> told{0};
-  const auto ends = run_threads(4, [&](bootstrap& exchange) {
+  const auto ends = run_threads_on(hosts({0, 0, 1, 1}), [&](bootstrap& exchange) {
     std::atomic<int> told_here{0};
     joined_pe pe(exchange, quick(), [&](const error& cause) {
       EXPECT_EQ(cause.code(), code::aborted);
@@ -39,8 +53,8 @@ TEST(control_plane_failure, fail_wakes_everyone_with_the_reason_and_tells_each_p
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::aborted);
     EXPECT_EQ(end->pe(), 2);
-    EXPECT_NE(std::string(end->what()).find("PE 2"), std::string::npos) << end->what();
-    EXPECT_NE(std::string(end->what()).find("the soup is cold"), std::string::npos) << end->what();
+    EXPECT_TRUE(says(end, "PE 2 (host " + name_of(1))) << end->what();
+    EXPECT_TRUE(says(end, "the soup is cold")) << end->what();
     EXPECT_TRUE(pe.control_plane.failed());
     EXPECT_TRUE(thrown_by([&] { pe.control_plane.check(); }));
     EXPECT_EQ(thrown_by([&] { static_cast<void>(pe.control_plane.all_gather({})); })->code(), code::aborted);
@@ -48,12 +62,12 @@ TEST(control_plane_failure, fail_wakes_everyone_with_the_reason_and_tells_each_p
     while (told_here == 0) std::this_thread::yield();
     EXPECT_EQ(told_here, 1);
   });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
   EXPECT_EQ(told, 4);
 }
 
 TEST(control_plane_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     std::thread other([&] {
       if (pe.control_plane.my_pe() != 0) return;
@@ -66,8 +80,7 @@ TEST(control_plane_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) 
       while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     other.join();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(control_plane_failure, alone_fail_works_too) {
@@ -81,9 +94,9 @@ TEST(control_plane_failure, alone_fail_works_too) {
   });
 }
 
-TEST(control_plane_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first) {
+TEST_P(failure_on_hosts, the_cause_is_heard_before_the_end_of_whoever_heard_it_first) {
   for (int repeat = 0; repeat < 20; ++repeat) {
-    const auto ends = run_threads(4, [](bootstrap& exchange) {
+    const auto ends = run_threads_on(hosts({0, 1, 0, 1}), [](bootstrap& exchange) {
       joined_pe pe(exchange);
       pe.control_plane.barrier();
       if (pe.control_plane.my_pe() == 1) {
@@ -100,9 +113,9 @@ TEST(control_plane_failure, the_cause_is_heard_before_the_end_of_whoever_heard_i
   }
 }
 
-TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who_wait) {
+TEST_P(failure_on_hosts, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who_wait) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  const auto ends = run_threads_on(hosts({0, 1, 0}), [](bootstrap& exchange) {
     joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 1) return;
@@ -113,26 +126,26 @@ TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_t
     ASSERT_TRUE(ends[pe]);
     EXPECT_EQ(ends[pe]->code(), code::peer_lost) << ends[pe]->what();
     EXPECT_EQ(ends[pe]->pe(), 1);
-    const std::string wanted = "pid " + std::to_string(::getpid()) + ") ended without leaving the world";
-    EXPECT_NE(std::string(ends[pe]->what()).find(wanted), std::string::npos) << ends[pe]->what();
+    const std::string pid = std::to_string(::getpid());
+    EXPECT_TRUE(says(ends[pe], "PE 1 (host " + name_of(1) + ", pid " + pid + ") ended without leaving the world"))
+        << ends[pe]->what();
   }
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(control_plane_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
+TEST_P(failure_on_hosts, a_round_that_makes_all_pes_end_is_completed_on_all) {
   // Simulates that all PEs learn from an exchange that the heap cannot be made. The end of the first PE must not break
   // the exchange for the others.
   for (int repeat = 0; repeat < 50; ++repeat) {
-    const auto ends = run_threads(4, [](bootstrap& exchange) {
+    expect_no_error(run_threads_on(hosts({0, 0, 1, 1}), [](bootstrap& exchange) {
       joined_pe pe(exchange);
       for (int round = 0; round < 3; ++round) static_cast<void>(pe.control_plane.all_gather(bytes_of("bad news")));
-    });
-    for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+    }));
   }
 }
 
-TEST(control_plane_failure, a_pe_that_leaves_while_others_go_on_is_named) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+TEST_P(failure_on_hosts, a_pe_that_leaves_while_others_go_on_is_named) {
+  const auto ends = run_threads_on(hosts({0, 1, 1}), [](bootstrap& exchange) {
     joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 2)
@@ -140,12 +153,7 @@ TEST(control_plane_failure, a_pe_that_leaves_while_others_go_on_is_named) {
     else
       static_cast<void>(pe.control_plane.all_gather({}));
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-    EXPECT_EQ(end->pe(), 2);
-    EXPECT_NE(std::string(end->what()).find("leaves the world"), std::string::npos) << end->what();
-  }
+  expect_all(ends, code::asymmetric_call, 2, "leaves the world");
 }
 
 TEST(control_plane_failure, different_collectives_are_noticed) {
@@ -156,10 +164,7 @@ TEST(control_plane_failure, different_collectives_are_noticed) {
     else
       static_cast<void>(pe.control_plane.all_gather({}));
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
-  }
+  expect_all(ends, code::asymmetric_call);
 }
 
 TEST(control_plane_failure, a_time_limit_names_who_is_missing) {
@@ -187,7 +192,7 @@ TEST(control_plane_failure, a_time_limit_names_who_is_missing) {
     EXPECT_EQ(others.find("PE 0"), std::string::npos) << end->what();
     EXPECT_EQ(others.find("PE 2"), std::string::npos) << end->what();
   });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
 }
 
 TEST(control_plane_failure, a_failure_is_logged_once) {
@@ -205,8 +210,8 @@ TEST(control_plane_failure, a_failure_is_logged_once) {
   EXPECT_EQ(count_with(lines_of(folder.path() + "/log1"), "error: "), 0u);
 }
 
-TEST(control_plane_failure, a_killed_process_is_named_within_two_seconds) {
-  const auto ends = run_processes(4, [](bootstrap& exchange) {
+TEST_P(failure_on_hosts, a_killed_process_is_named_within_two_seconds) {
+  const auto ends = run_processes_on(hosts({0, 0, 1, 1}), [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);  // only the death itself may end the wait
     std::atomic<bool> told{false};
@@ -221,8 +226,7 @@ TEST(control_plane_failure, a_killed_process_is_named_within_two_seconds) {
     const auto end = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(bytes_of("waiting"))); });
     require(clock::now() - start < std::chrono::seconds(2), "news within two seconds");
     require(end && end->code() == code::peer_lost && end->pe() == 2, end ? end->what() : "an error");
-    require(std::string(end->what()).find("PE 2 (host ") != std::string::npos, end->what());
-    require(std::string(end->what()).find("pid " + victim + ") ended without leaving the world") != std::string::npos,
+    require(says(end, "PE 2 (host " + name_of(1) + ", pid " + victim + ") ended without leaving the world"),
             end->what());
     require(told, "the callback was called");
   });

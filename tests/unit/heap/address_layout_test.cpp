@@ -55,7 +55,7 @@ TEST(address_layout, several_worlds_of_a_process_agree_each) {
 TEST(address_layout, threads_of_one_process_cannot_share_an_address) {
   std::set<const std::byte*> bases;
   std::mutex mutex;
-  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [&](bootstrap& exchange) {
     joined_pe pe(exchange);
     faulty_device device;
     const address_layout slots(device, pe.control_plane, 3, 64 * MiB, 64 * MiB, 2 * MiB);
@@ -67,8 +67,7 @@ TEST(address_layout, threads_of_one_process_cannot_share_an_address) {
     }
     pe.control_plane.barrier();
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(bases.size(), 3u);
 }
 
@@ -106,7 +105,7 @@ TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
 }
 
 TEST(address_layout, the_stride_shrinks_where_addresses_are_short) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     faulty_device device;
     if (exchange.rank() == 1) device.most_addresses = 256 * MiB;
@@ -114,28 +113,27 @@ TEST(address_layout, the_stride_shrinks_where_addresses_are_short) {
       const address_layout slots(device, pe.control_plane, 2, GiB, 2 * MiB, 2 * MiB);
       EXPECT_EQ(slots.stride(), 128 * MiB) << "for all, though only PE 1 is short";
     }
-    const auto end = thrown([&] { const address_layout slots(device, pe.control_plane, 2, GiB, 256 * MiB, 2 * MiB); });
+    const auto end =
+        thrown_by([&] { const address_layout slots(device, pe.control_plane, 2, GiB, 256 * MiB, 2 * MiB); });
     ASSERT_TRUE(end) << "less than was asked for is not taken";
     EXPECT_EQ(end->code(), code::address_space);
     EXPECT_EQ(end->pe(), 1);
     EXPECT_NE(std::string(end->what()).find("PE 1 "), std::string::npos) << end->what();
     EXPECT_EQ(device.reservations, 0);
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(address_layout, limits_larger_than_the_machine_are_cut_to_the_addresses_there_are) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.heap_limit = ~std::size_t{0};
     const auto cut = [](faulty_device& device) { device.most_addresses = GiB; };
-    const auto end = thrown([&] { heap_pe at(exchange, settings, cut); });
+    const auto end = thrown_by([&] { heap_pe at(exchange, settings, cut); });
     ASSERT_TRUE(end) << "a limit that was asked for and can't be had is an error";
     EXPECT_EQ(end->code(), code::address_space) << end->what();
     EXPECT_NE(std::string(end->what()).find("PGAS_HEAP_LIMIT"), std::string::npos) << end->what();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 
   const auto others = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
@@ -148,7 +146,7 @@ TEST(address_layout, limits_larger_than_the_machine_are_cut_to_the_addresses_the
     static_cast<void>(at.allocate<char>(1));
     at.leave();
   });
-  for (const auto& end : others) EXPECT_FALSE(end) << end->what();
+  expect_no_error(others);
 }
 
 }  // namespace

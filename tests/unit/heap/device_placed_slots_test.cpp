@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(pes, blocks_of, testing::Values(1, 2, 4, 8));
 
 TEST_P(blocks_of, are_reached_by_their_distances_wherever_they_lie) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads(GetParam(), [](bootstrap& exchange) {
     heap_pe at(exchange, by_blocks());
     EXPECT_EQ(at.device.segments, at.n) << "one block for each PE";
     EXPECT_EQ(at.device.mappings, 0);
@@ -54,19 +54,18 @@ TEST_P(blocks_of, are_reached_by_their_distances_wherever_they_lie) {
     EXPECT_EQ(at.device.segments, 1);
     EXPECT_EQ(mine[0], static_cast<std::uint64_t>(at.me)) << "this PE's own stays";
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(blocks, hold_what_was_asked_for_and_no_more) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange, by_blocks());
     void* const all = at.heap->allocate(64 * MiB, 16);
     EXPECT_EQ(at.heap->usage().mapped, 64 * MiB);
     EXPECT_TRUE(at.heap->contains(all, 64 * MiB));
     EXPECT_FALSE(at.heap->contains(all, 64 * MiB + 1)) << "the rest of the block is for teams";
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(1, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(1, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::out_of_memory);
     EXPECT_NE(std::string(end->what()).find("the limit is 64.0 MiB (PGAS_HEAP_LIMIT)"), std::string::npos)
@@ -74,34 +73,32 @@ TEST(blocks, hold_what_was_asked_for_and_no_more) {
     at.heap->free(all);
     EXPECT_EQ(at.heap->allocate(64 * MiB, 16), all);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(blocks, have_a_usual_size_where_none_was_asked_for) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     config settings = by_blocks();
     settings.heap_limit = 0;
     heap_pe at(exchange, settings, [](faulty_device& device) { device.memory = std::size_t{1} << 40; });
     static_cast<void>(at.allocate<char>(1));
     EXPECT_EQ(at.heap->usage().mapped, 1024 * MiB);
     EXPECT_EQ(at.heap->slot_bytes(), (1024 + 256) * MiB);
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(1025 * MiB, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(1025 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_NE(std::string(end->what()).find("PGAS_HEAP_LIMIT changes it"), std::string::npos) << end->what();
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(blocks, align_each_pes_own_memory) {
-  const auto ends = run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     heap_pe at(exchange, by_blocks());
     EXPECT_EQ(at.heap->memory().largest_alignment(), 4 * MiB);
     static_cast<void>(at.allocate<char>(1));
     void* const wide = at.heap->allocate(100, 4 * MiB);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide) % (4 * MiB), 0u);
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(100, 8 * MiB)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(100, 8 * MiB)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::invalid_argument);
     EXPECT_NE(std::string(end->what()).find("a larger PGAS_HEAP_LIMIT"), std::string::npos) << end->what();
@@ -109,12 +106,11 @@ TEST(blocks, align_each_pes_own_memory) {
     at.pe.control_plane.barrier();
     EXPECT_EQ(static_cast<int*>(wide)[0], (at.me + 3) % 4);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(blocks, have_room_for_teams_that_comes_back) {
-  const auto ends = run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     heap_pe at(exchange, by_blocks());
     int* const common = at.allocate<int>(100);
     common[99] = 7;
@@ -129,7 +125,7 @@ TEST(blocks, have_room_for_teams_that_comes_back) {
       at.remote(p, (at.me + 2) % 4)[4 * MiB - 1] = at.me + round;
       half.barrier();
       EXPECT_EQ(p[4 * MiB - 1], (at.me + 2) % 4 + round);
-      const auto end = thrown([&] { static_cast<void>(memory->allocate(32 * MiB, 16)); });
+      const auto end = thrown_by([&] { static_cast<void>(memory->allocate(32 * MiB, 16)); });
       ASSERT_TRUE(end);
       EXPECT_EQ(end->code(), code::out_of_memory);
       EXPECT_NE(std::string(end->what()).find("memory for teams"), std::string::npos) << end->what();
@@ -138,23 +134,21 @@ TEST(blocks, have_room_for_teams_that_comes_back) {
     }
     EXPECT_EQ(common[99], 7);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(blocks, take_no_memory_of_the_program) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange, by_blocks());
     char memory[16] = {};
-    const auto end = thrown([&] { static_cast<void>(at.heap->registered_buffers().add(memory, 2 * MiB)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->registered_buffers().add(memory, 2 * MiB)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::handle_exchange);
     for (const char* way_out : {"cuda_ipc", "world::allocate()", "pgas::shared_memory", "PGAS_MEM_HANDLE"})
       EXPECT_NE(std::string(end->what()).find(way_out), std::string::npos) << end->what();
     EXPECT_NE(at.allocate<int>(1), nullptr);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 class blocks_fail : public testing::TestWithParam<std::tuple<step, int>> {};
@@ -166,11 +160,11 @@ INSTANTIATE_TEST_SUITE_P(at, blocks_fail,
 TEST_P(blocks_fail, on_one_pe_and_leave_nothing_on_any) {
   const auto [which, nth] = GetParam();
   const holdings before = count_holdings();
-  const auto ends = run_threads(3, [which = which, nth = nth](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [which = which, nth = nth](bootstrap& exchange) {
     joined_pe pe(exchange, by_blocks());
     faulty_device device;
     if (pe.control_plane.my_pe() == 1) device.fail_at(which, nth, code::out_of_memory);
-    const auto end = thrown([&] { detail::heap made(device, pe.control_plane, by_blocks(), pe.log, {}); });
+    const auto end = thrown_by([&] { detail::heap made(device, pe.control_plane, by_blocks(), pe.log, {}); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::out_of_memory) << end->what();
     EXPECT_EQ(end->pe(), 1);
@@ -180,15 +174,14 @@ TEST_P(blocks_fail, on_one_pe_and_leave_nothing_on_any) {
     detail::heap again(device, pe.control_plane, by_blocks(), pe.log, {});
     EXPECT_NE(again.allocate(100, 16), nullptr);
     pe.control_plane.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(blocks, are_the_last_resort_and_a_warning_unless_asked_for) {
   for (const bool asked : {false, true}) {
     const scratch_folder logs;
-    const auto ends = run_threads(3, [&](bootstrap& exchange) {
+    expect_no_error(run_threads(3, [&](bootstrap& exchange) {
       config settings = by_blocks();
       settings.log = log_level::info;
       settings.log_file = logs.path() + "/log";
@@ -199,8 +192,7 @@ TEST(blocks, are_the_last_resort_and_a_warning_unless_asked_for) {
       });
       EXPECT_EQ(at.heap->kind(), handle_kind::cuda_ipc);
       at.leave();
-    });
-    for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+    }));
     const auto lines = lines_of(logs.path() + "/log");
     EXPECT_EQ(count_with(lines, asked ? "info: memory is shared by cuda_ipc" : "warn: memory is shared by cuda_ipc"),
               1u);
@@ -210,7 +202,7 @@ TEST(blocks, are_the_last_resort_and_a_warning_unless_asked_for) {
 }
 
 TEST(blocks, are_not_taken_where_something_better_works) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     heap_pe at(exchange, settings, [](faulty_device& device) {
       device.kinds = {handle_kind::posix_fd, handle_kind::cuda_ipc};
@@ -218,8 +210,7 @@ TEST(blocks, are_not_taken_where_something_better_works) {
     EXPECT_EQ(at.heap->kind(), handle_kind::posix_fd);
     EXPECT_TRUE(at.heap->in_a_row());
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(handle_kinds, a_dead_pes_memory_stays_readable) {
       p[5 * MiB - 1] = 100 + at.me;
       at.pe.control_plane.barrier();
       if (at.me == 1) ::kill(::getpid(), SIGKILL);
-      const auto end = thrown([&] { at.pe.control_plane.barrier(); });
+      const auto end = thrown_by([&] { at.pe.control_plane.barrier(); });
       require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
       require(at.remote(p, 1)[5 * MiB - 1] == 101, "what it left");
       at.remote(p, 1)[0] = 1;
@@ -66,7 +66,7 @@ TEST(handle_kinds, a_dead_pes_memory_stays_readable) {
 
 TEST(handle_kinds, the_first_kind_that_works_everywhere_is_taken) {
   const scratch_folder logs;
-  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [&](bootstrap& exchange) {
     config settings = small_heap();
     settings.log_file = logs.path() + "/log";
     heap_pe at(exchange, settings, [&](faulty_device& device) {
@@ -82,8 +82,7 @@ TEST(handle_kinds, the_first_kind_that_works_everywhere_is_taken) {
     at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], (at.me + 2) % 3);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   const auto lines = lines_of(logs.path() + "/log");
   EXPECT_EQ(count_with(lines, "info: memory is shared by named handles"), 1u);
   EXPECT_EQ(count_with(lines, "PE 2 "), 1u) << "the line tells what was tried before";
@@ -91,7 +90,7 @@ TEST(handle_kinds, the_first_kind_that_works_everywhere_is_taken) {
 }
 
 TEST(handle_kinds, fabric_handles_carry_a_heap_where_they_work) {
-  const auto ends = run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     heap_pe at(exchange, small_heap(), [](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
     });
@@ -101,8 +100,7 @@ TEST(handle_kinds, fabric_handles_carry_a_heap_where_they_work) {
     at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], (at.me + 3) % 4);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(handle_kinds, when_nothing_works_the_error_tells_what_each_attempt_answered) {
@@ -127,7 +125,7 @@ TEST(handle_kinds, when_nothing_works_the_error_tells_what_each_attempt_answered
 
 TEST(handle_kinds, pes_that_cannot_share_memory_stay_apart_where_they_may) {
   const scratch_folder logs;
-  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [&](bootstrap& exchange) {
     config settings = small_heap();
     settings.log_file = logs.path() + "/log";
     const auto prepare = [&](faulty_device& device) {
@@ -147,15 +145,14 @@ TEST(handle_kinds, pes_that_cannot_share_memory_stay_apart_where_they_may) {
       EXPECT_EQ(p[0], 2 - at.me);
     }
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   const auto lines = lines_of(logs.path() + "/log");
   EXPECT_EQ(count_with(lines, "warn: memory can't be shared between all PEs of a host"), 1u);
   EXPECT_EQ(count_with(lines, "fd: PE 1 "), 1u) << "the line tells what was tried";
 }
 
 TEST(handle_kinds, pgas_direct_takes_pes_apart) {
-  const auto ends = run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.p2p = "0,2/1,3";
     heap_pe at(exchange, settings);
@@ -167,12 +164,11 @@ TEST(handle_kinds, pgas_direct_takes_pes_apart) {
     at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], other);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(handle_kinds, pes_without_direct_peers_also_need_a_kind_that_makes_segments) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.p2p = "0";
     heap_pe at(exchange, settings, [&](faulty_device& device) {
@@ -182,8 +178,7 @@ TEST(handle_kinds, pes_without_direct_peers_also_need_a_kind_that_makes_segments
     EXPECT_EQ(at.heap->kind(), handle_kind::posix_fd);
     EXPECT_NE(at.allocate<int>(10), nullptr);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(handle_kinds, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
@@ -192,11 +187,7 @@ TEST(handle_kinds, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
     settings.mem_handle = handle_kind::fabric;
     heap_pe at(exchange, settings);
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::handle_exchange);
-    EXPECT_NE(std::string(end->what()).find("PGAS_MEM_HANDLE=fabric"), std::string::npos) << end->what();
-  }
+  expect_all(ends, code::handle_exchange, std::nullopt, "PGAS_MEM_HANDLE=fabric");
 }
 
 TEST(handle_kinds, a_kind_that_was_asked_for_is_named_as_it_was) {
@@ -217,11 +208,7 @@ TEST(handle_kinds, heaps_of_different_kinds_do_not_mix) {
       if (exchange.rank() == 1) device.kind = heap_kind::cuda;
     });
   });
-  for (const auto& end : ends) {
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->code(), code::mixed_heaps);
-    EXPECT_EQ(end->pe(), 1);
-  }
+  expect_all(ends, code::mixed_heaps, 1);
 }
 
 class failing_steps : public testing::TestWithParam<std::tuple<step, int, int>> {};
@@ -248,7 +235,7 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     at.pe.control_plane.barrier();
 
     if (at.me == where) at.device.fail_at(which, nth);
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::device_failed) << end->what();
     EXPECT_EQ(end->pe(), where);
@@ -275,13 +262,13 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     at.heap->free(kept);
     at.leave();
   });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
   for (const auto& end : ends) EXPECT_EQ(end.has_value(), false);
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(handle_kinds, a_device_without_room_for_generous_growth_gets_just_the_request) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange);
     static_cast<void>(at.allocate<std::byte>(40 * MiB));
     ASSERT_EQ(at.heap->usage().mapped, 40 * MiB);
@@ -289,7 +276,7 @@ TEST(handle_kinds, a_device_without_room_for_generous_growth_gets_just_the_reque
     static_cast<void>(at.allocate<std::byte>(2 * MiB));
     EXPECT_EQ(at.heap->usage().mapped, 42 * MiB) << "instead of 60";
     if (at.me == 1) at.device.fail_at(step::create, 1, code::out_of_memory);
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(60 * MiB, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(60 * MiB, 16)); });
     ASSERT_TRUE(end) << "nothing smaller would do";
     EXPECT_EQ(end->code(), code::out_of_memory);
     EXPECT_EQ(end->pe(), 1);
@@ -298,22 +285,20 @@ TEST(handle_kinds, a_device_without_room_for_generous_growth_gets_just_the_reque
       EXPECT_NE(text.find(wanted), std::string::npos) << text;
     EXPECT_EQ(at.heap->usage().mapped, 42 * MiB);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(handle_kinds, two_pes_failing_at_once_give_one_error) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     if (at.me != 0) at.device.fail_at(at.me == 1 ? step::map : step::create, 1);
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->pe(), 2) << "what failed first: PE 1 never came to its step";
     at.device.heal();
     static_cast<void>(at.allocate<std::byte>(16 * MiB));
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

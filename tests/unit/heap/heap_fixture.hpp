@@ -55,15 +55,4 @@ struct heap_pe {
   std::optional<detail::heap> heap;
 };
 
-/// The error that `call` throws.
-template <class Call>
-std::optional<error> thrown(Call&& call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e;
-  }
-  return std::nullopt;
-}
-
 }  // namespace pgas::unit_test

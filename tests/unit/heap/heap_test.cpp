@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(pes, heap_of, testing::Values(1, 2, 4, 8));
 
 TEST_P(heap_of, everyone_reads_and_writes_everyones_memory) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads(GetParam(), [](bootstrap& exchange) {
     heap_pe at(exchange);
     EXPECT_EQ(at.heap->usage().mapped, 0u) << "no memory before the first allocation";
     auto* mine = at.allocate<std::uint64_t>(1000);
@@ -39,14 +39,13 @@ TEST_P(heap_of, everyone_reads_and_writes_everyones_memory) {
     EXPECT_EQ(at.heap->usage().used, 0u);
     EXPECT_EQ(at.heap->usage().allocations, 0u);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST_P(heap_of, offsets_are_the_same_everywhere) {
   std::vector<std::vector<std::ptrdiff_t>> offsets(static_cast<std::size_t>(GetParam()));
-  const auto ends = run_threads(GetParam(), [&](bootstrap& exchange) {
+  expect_no_error(run_threads(GetParam(), [&](bootstrap& exchange) {
     heap_pe at(exchange);
     auto& mine = offsets[static_cast<std::size_t>(at.me)];
     std::vector<void*> live;
@@ -67,13 +66,12 @@ TEST_P(heap_of, offsets_are_the_same_everywhere) {
       live.push_back(p);
     }
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   for (const auto& theirs : offsets) EXPECT_EQ(theirs, offsets[0]);
 }
 
 TEST(heap, alignment_is_as_promised_and_odd_ones_are_refused) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange);
     const auto address = [&](std::size_t bytes, std::size_t alignment) {
       return reinterpret_cast<std::uintptr_t>(at.heap->allocate(bytes, alignment));
@@ -87,19 +85,18 @@ TEST(heap, alignment_is_as_promised_and_odd_ones_are_refused) {
     EXPECT_EQ(address(5 * MiB, 128 * MiB) % (128 * MiB), 0u);
     const std::size_t beyond = std::size_t{1} << (at.heap->log2_stride() + 1);
     for (const std::size_t bad : {std::size_t{0}, std::size_t{3}, std::size_t{48}, beyond, ~std::size_t{0}}) {
-      const auto refused = thrown([&] { static_cast<void>(at.heap->allocate(8, bad)); });
+      const auto refused = thrown_by([&] { static_cast<void>(at.heap->allocate(8, bad)); });
       ASSERT_TRUE(refused);
       EXPECT_EQ(refused->code(), code::invalid_argument);
     }
     EXPECT_EQ(at.heap->allocate(0, 16), nullptr);
     at.heap->free(nullptr);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, grows_by_segments_and_says_so) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     heap_pe at(exchange);
     auto* first = at.allocate<std::byte>(100);
     EXPECT_EQ(at.heap->usage().mapped, 4 * MiB) << "the first segment is as large as configured";
@@ -119,8 +116,7 @@ TEST(heap, grows_by_segments_and_says_so) {
     for (std::byte* p : {first, second, third, fourth}) at.heap->free(p);
     EXPECT_EQ(at.heap->usage().largest_free, 34 * MiB);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, contains_only_what_is_mapped_of_the_own_slot) {
@@ -162,7 +158,7 @@ TEST(heap, nothing_behind_a_peers_part_can_be_touched) {
 }
 
 TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
-  const auto ends = run_threads(2, [](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.heap_limit = 16 * MiB;
     heap_pe at(exchange, settings);
@@ -170,7 +166,7 @@ TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
     const heap_usage before = at.heap->usage();
     for (const std::size_t bytes : {std::size_t{14} * MiB, 17 * MiB, std::size_t{1} << 46, std::size_t{1} << 63,
                                     ~std::size_t{0}, ~std::size_t{0} - 15}) {
-      const auto full = thrown([&] { static_cast<void>(at.heap->allocate(bytes, 16)); });
+      const auto full = thrown_by([&] { static_cast<void>(at.heap->allocate(bytes, 16)); });
       ASSERT_TRUE(full) << bytes;
       EXPECT_EQ(full->code(), code::out_of_memory);
       EXPECT_EQ(full->pe(), 0) << "the first PE of those that have no room";
@@ -189,12 +185,11 @@ TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
     at.heap->free(kept);
     EXPECT_NE(at.heap->allocate(16 * MiB, 16), nullptr) << "all of it in one piece";
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, the_tightest_limit_and_the_largest_segment_hold_for_all) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.heap_limit = (exchange.rank() == 1 ? 32 : 64) * MiB;
     settings.segment_size = (exchange.rank() == 2 ? 6 : 4) * MiB;
@@ -203,19 +198,18 @@ TEST(heap, the_tightest_limit_and_the_largest_segment_hold_for_all) {
     static_cast<void>(at.allocate<char>(1));
     EXPECT_EQ(at.heap->usage().mapped, 6 * MiB);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, wrong_frees_are_refused_on_all_pes_and_free_nothing) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     auto* a = at.allocate<std::byte>(4096);
     auto* b = at.allocate<std::byte>(4096);
     at.heap->free(a);
     std::byte local{};
     const auto refused = [&](void* pointer, const char* why) {
-      const auto end = thrown([&] { at.heap->free(pointer); });
+      const auto end = thrown_by([&] { at.heap->free(pointer); });
       ASSERT_TRUE(end) << why;
       EXPECT_EQ(end->code(), code::invalid_free) << end->what();
       EXPECT_NE(std::string(end->what()).find(why), std::string::npos) << end->what();
@@ -228,19 +222,18 @@ TEST(heap, wrong_frees_are_refused_on_all_pes_and_free_nothing) {
     EXPECT_EQ(at.heap->usage().allocations, 1u);
 
     // Only one PE passes a wrong pointer. No PE hangs, and all PEs get an error that names this PE.
-    const auto end = thrown([&] { at.heap->free(at.me == 1 ? a : b); });
+    const auto end = thrown_by([&] { at.heap->free(at.me == 1 ? a : b); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::invalid_free);
     EXPECT_EQ(end->pe(), 1);
     EXPECT_EQ(at.heap->usage().allocations, 1u);
     at.heap->free(b);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     auto* a = at.allocate<std::byte>(4096);
     auto* b = at.allocate<std::byte>(4096);
@@ -250,9 +243,9 @@ TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
       EXPECT_EQ(end->pe(), pe);
       EXPECT_NE(std::string(end->what()).find(text), std::string::npos) << end->what();
     };
-    differ(thrown([&] { at.heap->free(at.me == 2 ? a : b); }), 2, "PE 2 frees heap offset 0x0");
-    differ(thrown([&] { static_cast<void>(at.heap->allocate((at.me == 1 ? 9 : 8) * MiB, 16)); }), 1, "9437184");
-    const auto mixed = thrown([&] {
+    differ(thrown_by([&] { at.heap->free(at.me == 2 ? a : b); }), 2, "PE 2 frees heap offset 0x0");
+    differ(thrown_by([&] { static_cast<void>(at.heap->allocate((at.me == 1 ? 9 : 8) * MiB, 16)); }), 1, "9437184");
+    const auto mixed = thrown_by([&] {
       if (at.me == 0)
         at.heap->free(a);
       else
@@ -264,18 +257,17 @@ TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
     at.heap->free(b);
     static_cast<void>(at.heap->allocate(8 * MiB, 16));
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, with_checks_every_call_is_compared) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.checks = exchange.rank() == 2;  // one PE that requests checks is enough
     heap_pe at(exchange, settings);
     auto* a = at.allocate<std::byte>(4096);
     const auto different = [&](std::size_t bytes, std::size_t alignment, const std::string& text) {
-      const auto end = thrown([&] { static_cast<void>(at.heap->allocate(bytes, alignment)); });
+      const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(bytes, alignment)); });
       ASSERT_TRUE(end);
       EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
       EXPECT_EQ(end->pe(), 1);
@@ -284,7 +276,7 @@ TEST(heap, with_checks_every_call_is_compared) {
     different(at.me == 1 ? 100 : 200, 16, "PE 0 allocates 200 bytes aligned to 16 while PE 1 allocates 100 bytes");
     different(200, at.me == 1 ? 64 : 16, "PE 1 allocates 200 bytes aligned to 64");
     different(at.me == 1 ? 0 : 200, 16, "PE 1 allocates 0 bytes");
-    const auto end = thrown([&] { at.heap->free(at.me == 1 ? nullptr : a); });
+    const auto end = thrown_by([&] { at.heap->free(at.me == 1 ? nullptr : a); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::asymmetric_call);
     EXPECT_NE(std::string(end->what()).find("PE 1 frees null"), std::string::npos) << end->what();
@@ -292,8 +284,7 @@ TEST(heap, with_checks_every_call_is_compared) {
     at.heap->free(nullptr);
     at.heap->free(a);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
@@ -302,20 +293,20 @@ TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
     heap_pe at(exchange);
     static_cast<void>(at.allocate<char>(1));
     if (at.me == 1) return;  // ends without leaving the world
-    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(32 * MiB, 16)); });
+    const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(32 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_lost) << end->what();
     EXPECT_EQ(end->pe(), 1);
     EXPECT_EQ(at.heap->usage().mapped, 4 * MiB);
     at.heap->slot(1)[0] = std::byte{1};  // the memory of the dead PE can still be used
   });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  expect_no_error(ends);
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(heap, two_heaps_at_once_are_independent) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
-  const auto ends = run_threads(2, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [&](bootstrap& exchange) {
     heap_pe one(exchange);
     heap_pe two(*second[static_cast<std::size_t>(exchange.rank())]);
     auto* a = one.allocate<int>(1000);
@@ -330,8 +321,7 @@ TEST(heap, two_heaps_at_once_are_independent) {
     two.leave();
     static_cast<void>(one.allocate<int>(MiB * 2));
     one.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(pes, registered_by, testing::Values(1, 2, 4));
 
 TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads(GetParam(), [](bootstrap& exchange) {
     heap_pe at(exchange);
     chunks memory({2 * MiB, 6 * MiB, 4 * MiB});
     auto* const alias = static_cast<std::byte*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
@@ -80,14 +80,13 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
     at.heap->registered_buffers().remove(alias);
     EXPECT_FALSE(at.heap->contains(alias, 1));
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
+  expect_no_error(run_threads(GetParam(), [](bootstrap& exchange) {
     heap_pe at(exchange);
     const chunks memory({2 * MiB, 2 * MiB});
     void* first = nullptr;
@@ -106,10 +105,9 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
     EXPECT_EQ(*two, 3);
     at.heap->registered_buffers().remove(nullptr);
     at.heap->registered_buffers().remove(two);
-    EXPECT_EQ(thrown([&] { at.heap->registered_buffers().remove(two); })->code(), code::invalid_free);
+    EXPECT_EQ(thrown_by([&] { at.heap->registered_buffers().remove(two); })->code(), code::invalid_free);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
@@ -117,11 +115,11 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
 void expect_refused(const std::function<void(heap_pe&, const std::function<void(void*, std::size_t)>&)>& prepare,
                     code expected, const std::string& text) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(2, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [&](bootstrap& exchange) {
     heap_pe at(exchange);
     const chunks good({4 * MiB});
     const auto attempt = [&](void* pointer, std::size_t bytes) {
-      const auto failed = thrown([&] { static_cast<void>(at.heap->registered_buffers().add(pointer, bytes)); });
+      const auto failed = thrown_by([&] { static_cast<void>(at.heap->registered_buffers().add(pointer, bytes)); });
       ASSERT_TRUE(failed);
       EXPECT_EQ(failed->code(), expected) << failed->what();
       EXPECT_NE(std::string(failed->what()).find(text), std::string::npos) << failed->what();
@@ -133,8 +131,7 @@ void expect_refused(const std::function<void(heap_pe&, const std::function<void(
     void* const alias = at.heap->registered_buffers().add(good.base(), good.bytes());  // the state is unchanged
     at.heap->registered_buffers().remove(alias);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
@@ -203,7 +200,7 @@ TEST(registration, a_heap_of_named_handles_cannot_take_it) {
     heap_pe at(exchange, settings);
     const chunks memory({2 * MiB});
     const auto refused =
-        thrown([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
+        thrown_by([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::handle_exchange);
     EXPECT_NE(std::string(refused->what()).find("PGAS_MEM_HANDLE=posix_fd"), std::string::npos) << refused->what();
@@ -220,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(at, registering_fails,
 
 TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
   const holdings before = count_holdings();
-  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [&](bootstrap& exchange) {
     const auto [which, nth] = GetParam();
     heap_pe at(exchange);
     const chunks memory({2 * MiB, 4 * MiB});
@@ -229,7 +226,7 @@ TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
     const int mappings = at.device.mappings;
     if (at.me == 1) at.device.fail_at(which, nth);
     const auto failed =
-        thrown([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
+        thrown_by([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->pe(), 1);
     EXPECT_EQ(failed->code(), code::device_failed);
@@ -242,8 +239,7 @@ TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
     at.heap->registered_buffers().remove(alias);
     at.heap->free(cells);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 

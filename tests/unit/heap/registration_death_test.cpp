@@ -29,13 +29,13 @@ TEST_P(killed_while_registering, a_dead_pe_is_named_and_the_others_keep_no_memor
     released->store(true);
     if (at.me == 1) at.device.die_at(which, nth);
     const auto from = std::chrono::steady_clock::now();
-    const auto lost = thrown([&] { static_cast<void>(buffers.add(memory.data(), memory.size())); });
+    const auto lost = thrown_by([&] { static_cast<void>(buffers.add(memory.data(), memory.size())); });
     require(lost.has_value(), "an error");
     require(lost->code() == code::peer_lost && lost->pe() == 1, lost->what());
     require(std::chrono::steady_clock::now() - from < std::chrono::seconds(2), "told within two seconds");
     // Before the exchange, no PE knows that all PEs have released the other registration.
     require(at.heap->team_segment_map().count() == (which == step::retain ? 1u : 0u), "no registration is left");
-    require(thrown([&] { static_cast<void>(buffers.collect()); }).has_value(), "the world has failed");
+    require(thrown_by([&] { static_cast<void>(buffers.collect()); }).has_value(), "the world has failed");
     at.heap.reset();
     require(at.device.segments == 0 && at.device.mappings == 0 && at.device.reservations == 0, "nothing is left");
   });

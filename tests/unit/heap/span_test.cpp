@@ -71,7 +71,7 @@ TEST_P(span_kinds, the_memory_of_a_dead_pe_stays_readable) {
     p[5 * MiB - 1] = 100 + at.me;
     at.pe.control_plane.barrier();
     if (at.me == 0) ::kill(::getpid(), SIGKILL);  // PE 0 has made the segment
-    const auto end = thrown([&] { at.pe.control_plane.barrier(); });
+    const auto end = thrown_by([&] { at.pe.control_plane.barrier(); });
     require(end && end->code() == code::peer_lost && end->pe() == 0, end ? end->what() : "an error");
     require(at.remote(p, 0)[5 * MiB - 1] == 100, "what it left");
     at.remote(p, 0)[0] = 1;
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(all, failing_span_steps,
 TEST_P(failing_span_steps, leave_a_heap_of_single_segments) {
   const auto [which, where] = GetParam();
   const holdings before = count_holdings();
-  const auto ends = run_threads(2, [which = which, where = where](bootstrap& exchange) {
+  expect_no_error(run_threads(2, [which = which, where = where](bootstrap& exchange) {
     const int me = exchange.rank();
     heap_pe at(exchange, small_heap(), [&](faulty_device& device) {
       device.spans_slots = true;
@@ -122,13 +122,12 @@ TEST_P(failing_span_steps, leave_a_heap_of_single_segments) {
     EXPECT_EQ(p[0], 1 - at.me);
     at.pe.control_plane.barrier();
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
   EXPECT_EQ(settle_at(before), before);
 }
 
 TEST(span, a_failed_growth_is_undone_on_all_pes) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange, small_heap(), with_spans);
     auto* kept = at.allocate<int>(1000);
     kept[0] = at.me;
@@ -136,7 +135,7 @@ TEST(span, a_failed_growth_is_undone_on_all_pes) {
     for (int nth = 1; nth <= 3; ++nth) {
       at.pe.control_plane.barrier();
       if (at.me == 1) at.device.fail_at(step::open_part, nth);
-      const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
+      const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
       ASSERT_TRUE(end);
       EXPECT_EQ(end->code(), code::device_failed) << end->what();
       EXPECT_EQ(end->pe(), 1);
@@ -150,8 +149,7 @@ TEST(span, a_failed_growth_is_undone_on_all_pes) {
     EXPECT_EQ(p[4 * MiB - 1], (at.me + 2) % 3);
     EXPECT_EQ(kept[0], at.me);
     at.leave();
-  });
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }));
 }
 
 TEST(span, a_registered_buffer_leaves_the_span_behind) {

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "scratch_folder.hpp"
 
 namespace {
 
@@ -20,13 +20,7 @@ constexpr uid_t stranger = 65534;
 
 class OutputFile : public ::testing::Test {
  protected:
-  OutputFile() {
-    char name[] = "/tmp/pgas-output-XXXXXX";
-    if (::mkdtemp(name) == nullptr) std::abort();
-    directory_ = name;
-    std::ofstream(victim()) << "precious";
-  }
-  ~OutputFile() override { std::filesystem::remove_all(directory_); }
+  OutputFile() { std::ofstream(victim()) << "precious"; }
 
   [[nodiscard]] std::string victim() const { return directory_ + "/victim"; }
   [[nodiscard]] std::string path() const { return directory_ + "/output"; }
@@ -37,7 +31,8 @@ class OutputFile : public ::testing::Test {
     return text;
   }
 
-  std::string directory_;
+  const pgas::unit_test::scratch_folder folder_;
+  const std::string directory_ = folder_.path();
   std::string why_;
 };
 

@@ -1,29 +1,13 @@
 // Out of memory: tested in a separate program, whose operator new can be made to fail.
+#include "no_memory.hpp"
+
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
 #include <optional>
 
 #include "device/device.hpp"
 #include "host/heap/group_segment.hpp"
 #include "unit/proxy/pes.hpp"
-
-namespace {
-thread_local bool no_memory = false;
-}
-
-// Not inlined, because the compiler would see only one of operator new and operator delete, and warn of a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* const memory = no_memory ? nullptr : std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return no_memory ? nullptr : std::malloc(bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace pgas::testing {
 namespace {

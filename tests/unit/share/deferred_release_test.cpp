@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "comes.hpp"
 #include "device/cpu_grid.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"
@@ -25,14 +26,7 @@ using pgas::shared_memory;
 using pgas::detail::deferred_object;
 using pgas::detail::deferred_release;
 using pgas::detail::enqueued_work;
-
-bool comes(const auto& condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return false;
-}
+using pgas_test::comes;
 
 /// Simulated streams. The work before a mark has run when the number of done steps reaches the number of steps that
 /// were enqueued before the mark.

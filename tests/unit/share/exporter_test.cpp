@@ -17,8 +17,10 @@
 #include <thread>
 
 #include "code_of.hpp"
+#include "comes.hpp"
 #include "common/net/unix_socket.hpp"
 #include "host/share/exporter_connection.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 
@@ -26,6 +28,7 @@ using namespace std::chrono_literals;
 using pgas::code;
 using namespace pgas::detail;
 using pgas_test::code_of;
+using pgas_test::comes;
 
 /// Pieces that are files, each of which contains its number.
 class numbered_files final : public shared_object {
@@ -57,16 +60,6 @@ class numbered_files final : public shared_object {
 deadline soon() { return deadline(5s); }
 
 opened_ticket open(const std::string& text) { return open_ticket(decode(text), ticket_kind::timeline, soon()); }
-
-/// Waits for a condition that another thread makes true.
-template <class Condition>
-bool comes(Condition&& condition) {
-  for (int i = 0; i < 1000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return false;
-}
 
 TEST(Exporter, HandsOverEveryPieceInOrder) {
   for (const std::size_t count : {0u, 1u, 59u, 60u, 61u, 200u, 1000u}) {
@@ -241,12 +234,11 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
-  char directory[] = "/tmp/pgas-share-XXXXXX";
-  ASSERT_NE(::mkdtemp(directory), nullptr);
-  const std::string victim = std::string(directory) + "/victim";
+  const pgas::unit_test::scratch_folder directory;
+  const std::string victim = directory.path() + "/victim";
   ASSERT_TRUE(unique_fd(::open(victim.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)));
   {
-    exporter of(directory, pgas::config{});
+    exporter of(directory.path(), pgas::config{});
     const std::uint64_t number = of.add(std::make_shared<numbered_files>(1));
     const std::string socket = decode(of.make_ticket(number, {}, {}, 0)).exporter.socket;
     ASSERT_EQ(::unlink(socket.c_str()), 0);
@@ -259,7 +251,6 @@ TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
     EXPECT_EQ(found.st_mode & 0777, 0600u);
     of.remove(number);
   }
-  std::filesystem::remove_all(directory);
 }
 
 TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {

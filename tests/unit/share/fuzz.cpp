@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
+#include "holdings.hpp"
 #include "host/share/exporter_connection.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/timeline.hpp"
@@ -32,12 +33,6 @@ std::size_t below(std::size_t limit) { return static_cast<std::size_t>(random_so
 [[noreturn]] void fail(const std::string& what) {
   fmt::print("failed: {}\n", what);
   std::exit(1);
-}
-
-std::size_t descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
 }
 
 /// Changes, removes, inserts or doubles some bytes.
@@ -211,7 +206,7 @@ int main(int argc, char** argv) {
     std::this_thread::sleep_for(request_timeout + 500ms);  // silent connections have ended by now
   };
   idle();
-  const std::size_t before = descriptors();
+  const std::size_t before = pgas::unit_test::count_holdings().fds;
   const auto end = std::chrono::steady_clock::now() + limit;
   std::uint64_t rounds = 0;
   for (; std::chrono::steady_clock::now() < end; ++rounds) {
@@ -222,7 +217,7 @@ int main(int argc, char** argv) {
       fail("the exporter does not answer any more");
   }
   idle();
-  if (const std::size_t after = descriptors(); after != before)
+  if (const std::size_t after = pgas::unit_test::count_holdings().fds; after != before)
     fail(fmt::format("{} descriptors were open before, {} are now", before, after));
   fmt::print("{} rounds, nothing left\n", rounds);
 }

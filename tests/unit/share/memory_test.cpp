@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "code_of.hpp"
+#include "comes.hpp"
 #include "device/sharing.hpp"
+#include "holdings.hpp"
 #include "host/share/ticket.hpp"
 #include "pgas/error.hpp"
 #include "pgas/shared_memory.hpp"
@@ -29,24 +31,11 @@ using pgas::code;
 using pgas::memory_place;
 using pgas::opened_memory;
 using pgas::shared_memory;
+using pgas::unit_test::count_holdings;
 using pgas_test::code_of;
+using pgas_test::comes;
 
 constexpr std::size_t unit = std::size_t{2} << 20;
-
-template <class Condition>
-bool comes(Condition&& condition) {
-  for (int i = 0; i < 1000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return false;
-}
-
-std::size_t descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
-}
 
 /// The process's address space in pages.
 std::size_t addresses() {
@@ -302,11 +291,11 @@ TEST(SharedMemory, ALongSeriesOfOpensLeavesNothing) {
   };
   open_and_close(100);
   ASSERT_TRUE(comes([&] { return mine.opened_by().empty(); }));
-  const std::size_t fds = descriptors();
+  const std::size_t fds = count_holdings().fds;
   const std::size_t pages = addresses();
   open_and_close(2000);
   EXPECT_TRUE(comes([&] { return mine.opened_by().empty(); }));
-  EXPECT_EQ(descriptors(), fds);
+  EXPECT_EQ(count_holdings().fds, fds);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // a sanitizer reserves addresses for itself
   EXPECT_LE(addresses(), pages + 64);
 #endif

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "code_of.hpp"
+#include "comes.hpp"
+#include "holdings.hpp"
 #include "host/share/exporter_connection.hpp"
 #include "host/share/timeline_state.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -27,7 +28,10 @@ using pgas::opened_memory;
 using pgas::shared_memory;
 using pgas::timeline;
 using pgas::detail::timeline_page;
+using pgas::unit_test::count_holdings;
 using pgas_test::code_of;
+using pgas_test::comes;
+using pgas_test::text_of;
 
 /// A stream that records a value when the test allows it.
 class slow_stream {
@@ -41,29 +45,6 @@ class slow_stream {
  private:
   timeline_page* page_;
 };
-
-std::string text_of(const auto& call) {
-  try {
-    call();
-  } catch (const pgas::error& failed) {
-    return failed.what();
-  }
-  return "no error";
-}
-
-bool comes(const auto& condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return false;
-}
-
-std::size_t descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
-}
 
 /// Memory with a timeline, and a ticket for both.
 struct made {
@@ -251,10 +232,10 @@ TEST(Ready, ALongSeriesOfOpensLeavesNothing) {
   const auto none_open = [&] { return here.memory.opened_by().empty() && here.ready.opened_by().empty(); };
   for (int i = 0; i < 100; ++i) open_for(here.ticket, 10s);
   ASSERT_TRUE(comes(none_open));
-  const std::size_t before = descriptors();
+  const std::size_t before = count_holdings().fds;
   for (int i = 0; i < 1000; ++i) open_for(here.ticket, 10s);
   EXPECT_TRUE(comes(none_open));
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(count_holdings().fds, before);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "code_of.hpp"
+#include "comes.hpp"
 #include "device/cpu_grid.hpp"
 #include "device/device.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -30,23 +31,8 @@ using pgas::detail::ticket_kind;
 using pgas::detail::timeline_page;
 using pgas::detail::timeline_state;
 using pgas_test::code_of;
-
-bool comes(const auto& condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return false;
-}
-
-std::string text_of(const auto& call) {
-  try {
-    call();
-  } catch (const pgas::error& failed) {
-    return failed.what();
-  }
-  return "no error";
-}
+using pgas_test::comes;
+using pgas_test::text_of;
 
 /// Words that behave like a GPU's words: a stream does not keep the pages, a wait calls no check, and only a write of
 /// the word ends the wait.

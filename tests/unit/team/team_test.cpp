@@ -15,44 +15,17 @@
 #include "pgas/registration.hpp"
 #include "pgas/world.hpp"
 #include "unit/connect/fixtures.hpp"
+#include "unit/worlds.hpp"
 
 namespace pgas::unit_test {
 namespace {
 
-config host_heap() {
-  config settings = quick();
-  settings.heap = heap_kind::host;
-  settings.heap_limit = std::size_t{64} << 20;
-  settings.segment_size = std::size_t{4} << 20;
-  settings.log = log_level::error;
-  return settings;
-}
-
-/// A bootstrap that another object owns.
-class lent_bootstrap : public bootstrap {
- public:
-  explicit lent_bootstrap(bootstrap& owner) : owner_(owner) {}
-  int rank() const noexcept override { return owner_.rank(); }
-  int size() const noexcept override { return owner_.size(); }
-  std::vector<blob> all_gather(std::span<const std::byte> mine) override { return owner_.all_gather(mine); }
-  void barrier() override { owner_.barrier(); }
-  void abort(std::string_view reason) noexcept override { owner_.abort(reason); }
-
- private:
-  bootstrap& owner_;
-};
-
-world join(bootstrap& exchange, const config& settings = host_heap()) {
-  return world::join(std::make_unique<lent_bootstrap>(exchange), settings);
-}
-
-void expect_none(const std::vector<std::optional<error>>& ends) {
-  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
-}
+using pgas_world_test::join;
+using pgas_world_test::small_world;
 
 TEST(team, leaves_nothing_behind_in_any_order) {
   const holdings before = count_holdings();
-  expect_none(run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     world w = join(exchange);
     detail::world_state& state = w.state();
     const std::size_t states = state.team_states().count();
@@ -79,7 +52,7 @@ TEST(team, leaves_nothing_behind_in_any_order) {
 
 TEST(team, outlives_its_world_without_harm) {
   const holdings before = count_holdings();
-  expect_none(run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     std::optional<world> w(join(exchange));
     team t = w->team().split(0, -w->my_pe());
     symmetric<int> cells = t.allocate<int>(1000);
@@ -91,7 +64,7 @@ TEST(team, outlives_its_world_without_harm) {
 }
 
 TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
-  expect_none(run_threads(4, [](bootstrap& exchange) {
+  expect_no_error(run_threads(4, [](bootstrap& exchange) {
     world w = join(exchange);
     const int me = w.my_pe();
     std::vector<team> held;
@@ -123,7 +96,7 @@ TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
 }
 
 TEST(team, overlapping_ones_from_several_threads_at_once) {
-  expect_none(run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     world w = join(exchange);
     const int me = w.my_pe();
     // Each PE is in two of the three pairs and uses both at the same time.
@@ -148,7 +121,7 @@ TEST(team, overlapping_ones_from_several_threads_at_once) {
 }
 
 TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
-  expect_none(run_threads(3, [](bootstrap& exchange) {
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
     world w = join(exchange);
     const team t = w.team().split_list(std::vector<int>{2, 1});
     if (t) {
@@ -175,8 +148,8 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
 }
 
 TEST(team, different_sizes_are_told_to_all_members) {
-  const auto ends = run_threads(3, [](bootstrap& exchange) {
-    config settings = host_heap();
+  expect_no_error(run_threads(3, [](bootstrap& exchange) {
+    config settings = small_world();
     settings.checks = true;
     world w = join(exchange, settings);
     team t = w.team().split_list(std::vector<int>{0, 2});
@@ -194,8 +167,7 @@ TEST(team, different_sizes_are_told_to_all_members) {
       EXPECT_EQ(different.code(), code::asymmetric_call);
     }
     t.destroy();
-  });
-  expect_none(ends);
+  }));
 }
 
 TEST(team, an_exception_that_unwinds_a_member_ends_the_wait_of_the_others) {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "scratch_folder.hpp"
+
 namespace pgas::unit_test {
 namespace {
 
@@ -17,8 +19,6 @@ using cpus = std::vector<int>;
 /// A folder like /sys/bus/pci/devices, which exists until the end of the scope.
 class fake_devices {
  public:
-  fake_devices() : root_(std::filesystem::temp_directory_path() / ("pgas-pci-" + std::to_string(::getpid()))) {}
-  ~fake_devices() { std::filesystem::remove_all(root_); }
   void add(const std::string& pci, const std::string& node, const std::string& list) const {
     std::filesystem::create_directories(root_ / pci);
     std::ofstream(root_ / pci / "numa_node") << node << "\n";
@@ -27,7 +27,8 @@ class fake_devices {
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
 
  private:
-  const std::filesystem::path root_;
+  const scratch_folder folder_;
+  const std::filesystem::path root_ = folder_.path();
 };
 
 TEST(locality, is_the_node_and_its_cpus_that_are_allowed) {

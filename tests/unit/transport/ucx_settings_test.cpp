@@ -9,6 +9,7 @@
 
 #include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 
@@ -19,8 +20,6 @@ using pgas::detail::ucx_settings;
 /// A folder like /sys/class/infiniband, which exists until the end of the scope.
 class fake_sysfs {
  public:
-  fake_sysfs() : root_(std::filesystem::temp_directory_path() / ("pgas-ib-" + std::to_string(::getpid()))) {}
-  ~fake_sysfs() { std::filesystem::remove_all(root_); }
   void add(const std::string& device, const std::string& port, const std::string& state) const {
     const auto folder = root_ / device / "ports" / port;
     std::filesystem::create_directories(folder);
@@ -29,7 +28,8 @@ class fake_sysfs {
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
 
  private:
-  const std::filesystem::path root_;
+  const pgas::unit_test::scratch_folder folder_;
+  const std::filesystem::path root_ = folder_.path();
 };
 
 TEST(net_devices, are_the_interfaces_and_all_infiniband_that_is_up) {
