@@ -29,32 +29,7 @@ done
 # ---- the libraries for Arm -------------------------------------------------------------------------------------------
 
 sysroot=$PWD/build/aarch64-sysroot
-packages=(libfmt-dev libfmt9 libsodium-dev libgtest-dev nlohmann-json3-dev libcli11-dev zlib1g-dev)
-
-# apt with lists and archives in the build tree, as if this machine were an Arm machine without packages.
-arm_apt() {
-  apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o "Dir::State=$sysroot.apt" -o "Dir::Cache=$sysroot.apt" \
-    -o "Dir::State::status=$sysroot.apt/status" -o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none \
-    -o Acquire::http::Timeout=20 -o Acquire::Retries=2 "$@"
-}
-
-get_libraries() {
-  local log=$sysroot.apt/log
-  rm -rf "$sysroot" "$sysroot.apt"
-  mkdir -p "$sysroot.apt/lists/partial" "$sysroot.apt/archives/partial" "$sysroot.apt/packages"
-  : >"$sysroot.apt/status"
-  command -v apt-get >/dev/null || skip "no apt-get, by which this test gets ${packages[*]} for Arm"
-  arm_apt update >"$log" 2>&1 || true  # a source without packages for Arm is an error, and the others are enough
-  if ! (cd "$sysroot.apt/packages" && arm_apt download "${packages[@]}" >>"$log" 2>&1); then
-    tail -n 3 "$log"
-    skip "${packages[*]} for arm64 could not be downloaded: no network, or no package source for arm64 (on Ubuntu: add ports.ubuntu.com)"
-  fi
-  for file in "$sysroot.apt"/packages/*.deb; do dpkg-deb -x "$file" "$sysroot"; done
-  rm -rf "$sysroot.apt"
-  echo "${packages[*]}" >"$sysroot/packages"
-}
-
-[ "$(cat "$sysroot/packages" 2>/dev/null)" = "${packages[*]}" ] || get_libraries
+cmake/aarch64_sysroot.sh "$sysroot" libfmt-dev libfmt9 libsodium-dev libgtest-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
 
 # ---- build and tests -------------------------------------------------------------------------------------------------
 
