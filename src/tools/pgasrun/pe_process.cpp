@@ -120,8 +120,7 @@ std::string pe_process::how_it_ended() const {
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
   if (info.si_code == CLD_EXITED) return fmt::format("ended with exit status {}", info.si_status);
-  const char* name = ::sigdescr_np(info.si_status);
-  return fmt::format("was killed by signal {} ({})", info.si_status, name != nullptr ? name : "unknown");
+  return fmt::format("was killed by signal {} ({})", info.si_status, ::strsignal(info.si_status));
 }
 
 void pe_process::signal_group(int number) const {
