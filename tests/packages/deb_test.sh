@@ -6,7 +6,7 @@
 #
 # DIR contains the packages that packaging/deb.sh has made, SUITE is bookworm or trixie. The halo exchange is compiled on
 # this system, with the headers and the library of the package libpgas-dev; with --compile-inside, on the new system, with
-# Debian's compiler, CMake and find_package(pgas). If root, debootstrap or the network is missing, the exit status is 77.
+# Debian's compiler, CMake and find_package(pgas). Packages for a later release need --compile-inside. If root, debootstrap or the network is missing, the exit status is 77.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +17,7 @@ packages=("$debs"/libpgas0*.deb "$debs"/libpgas-dev_*.deb "$debs"/pgas-tools_*.d
 for package in "${packages[@]}"; do [ -f "$package" ] || { echo "no package $package: packaging/deb.sh $1"; exit 1; }; done
 
 make_debian "$suite" ca-certificates
+SECONDS=0
 mkdir "$root/debs" "$root/halo"
 cp "${packages[@]}" "$root/debs/"
 cp "$source/examples/06_halo_exchange.cpp" "$root/halo/"
@@ -50,4 +51,4 @@ else
 fi
 inside timeout 60 pgasrun -n 4 /halo/halo -nx 515 -ny 130 -niter 60 -nccheck 20 | tee "$root/output"
 grep -q "equal the serial result bit for bit" "$root/output"
-echo "passed on $suite: $(inside sh -c 'dpkg-query -W libpgas* pgas-tools' | tr '\t\n' '  ')"
+echo "passed on $suite, $SECONDS s after debootstrap: $(inside sh -c 'dpkg-query -W libpgas* pgas-tools' | tr '\t\n' '  ')"
