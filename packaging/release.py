@@ -11,7 +11,7 @@ A release takes these steps:
 2. release.py prepare VERSION build/cuda/tests/abi/types/libpgas.so (or build/cpu/...), of the build of step 1
 3. Read the changes, commit them, and run ./run test
 4. git tag -a vVERSION -m "pgas VERSION"
-5. release.py archive dist; packaging/deb.sh dist; ./run wheel
+5. release.py archive dist; packaging/deb.sh dist; packaging/wheels.sh dist; packaging/wheels.sh dist --arch aarch64
 6. git push --follow-tags, and publish the files of dist
 
 The script needs no network, and neither tags nor publishes anything.
@@ -28,7 +28,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = ROOT / "include/pgas/version.h"
 CHANGELOG = ROOT / "CHANGELOG.md"
-CITATION = ROOT / "CITATION.cff"
+# Files whose readers cannot take the version from the header, and the line that states it.
+STATED = {ROOT / "CITATION.cff": "version: {}", ROOT / "packaging/conda/recipe.yaml": '  version: "{}"'}
 REFERENCE = ROOT / "tests/abi/released.abi.xz"
 ACCEPTED = ROOT / "tests/abi/accepted.abignore"
 UNRELEASED = "## Unreleased"
@@ -56,8 +57,9 @@ def check() -> list[str]:
     wrong = []
     if int(stated(HEADER, r"^#define PGAS_VERSION (\d+)$")) != number_of(version):
         wrong.append(f"include/pgas/version.h: PGAS_VERSION of {version} is {number_of(version)}")
-    if (cited := stated(CITATION, r"^version: (\S+)$")) != version:
-        wrong.append(f"CITATION.cff: version {cited}, but include/pgas/version.h has {version}")
+    for path, line in STATED.items():
+        if (found := stated(path, f"^{line.format('([0-9.]+)')}$")) != version:
+            wrong.append(f"{path.name}: version {found}, but include/pgas/version.h has {version}")
     headings = re.findall(r"^## (.+)$", CHANGELOG.read_text(encoding="utf-8"), re.M)
     if not headings or headings[0] != "Unreleased":
         wrong.append("CHANGELOG.md: the first section is not 'Unreleased'")
@@ -100,7 +102,8 @@ def prepare(version: str, types: pathlib.Path) -> None:
     today = datetime.date.today().isoformat()
     replace(HEADER, r"^#define PGAS_VERSION \d+$", f"#define PGAS_VERSION {number_of(version)}")
     replace(HEADER, r'^#define PGAS_VERSION_TEXT ".*"$', f'#define PGAS_VERSION_TEXT "{version}"')
-    replace(CITATION, r"^version: .*$", f"version: {version}")
+    for path, line in STATED.items():
+        replace(path, f"^{line.format('[0-9.]+')}$", line.format(version))
     replace(CHANGELOG, rf"^{UNRELEASED}$", f"{UNRELEASED}\n\n## {version} ({today})")
     subprocess.run([sys.executable, "-B", ROOT / "tests/abi/abi.py", "write", types, REFERENCE, ROOT / "include"], check=True)
     accepted = ACCEPTED.read_text(encoding="utf-8").splitlines(keepends=True)

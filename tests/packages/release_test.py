@@ -57,7 +57,7 @@ def main():
 
     run(*release, "prepare", "7.2.3", types.resolve(), cwd=clone)
     changed = run("git", "diff", "--name-only", cwd=clone).split()
-    for name in ("CHANGELOG.md", "CITATION.cff", "include/pgas/version.h"):
+    for name in ("CHANGELOG.md", "CITATION.cff", "include/pgas/version.h", "packaging/conda/recipe.yaml"):
         if name not in changed:
             sys.exit(f"the release does not change {name}: {changed}")
     expect("#define PGAS_VERSION 70203\n", (clone / "include/pgas/version.h").read_text())
