@@ -3,8 +3,9 @@
 
 Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
 
-STAGE is ptx (which includes registers and stacks), sass, or sizes. Stage `sizes` prints a table of the kernels that
-have a limit of their size. Exit status 77 means that the stage cannot be checked on this machine.
+STAGE is ptx (which includes registers and stacks), linked, sass, or sizes. Stage `linked` checks the registers after
+the device linker, in programs that are compiled with -rdc=true. Stage `sizes` prints a table of the kernels that have a
+limit of their size. Exit status 77 means that the stage cannot be checked on this machine.
 """
 
 import argparse
@@ -142,6 +143,18 @@ def check_ptx(wanted: list[Expectation], ptx: str, ptxas: str) -> list[str]:
     return [f for f in faults if f]
 
 
+def check_linked(wanted: list[Expectation], nvlink: str) -> list[str]:
+    """Compares the registers of linked kernels with the limit for blocks of 1024 threads, or of 512 threads for kernels
+    that are allowed more than 64 registers without -rdc=true."""
+    used = dict(re.findall(r"Function properties for '(\w+)'.*?used (\d+) registers", nvlink, re.S))
+    faults = []
+    for kernel, kind, text in wanted:
+        limit = 64 if int(text) <= 64 else 128
+        if kind == "registers" and int(used[kernel]) > limit:
+            faults.append(f"{kernel}: {used[kernel]} registers after the device linker, at most {limit}")
+    return faults
+
+
 def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str]:
     functions = {"general": sass_functions(general),
                  "whole": {name: [text for _, text in code] for name, code in sass_code(general).items()}}
@@ -175,14 +188,14 @@ def print_sizes(wanted: list[Expectation], direct: str, general: str, registers:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stage", choices=["ptx", "sass", "sizes"])
+    parser.add_argument("stage", choices=["ptx", "linked", "sass", "sizes"])
     parser.add_argument("kernels", type=pathlib.Path)
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--arch", required=True)
     parser.add_argument("--cuobjdump", default="")
     options = parser.parse_args()
-    if options.stage != "ptx" and (not options.cuobjdump or not options.arch.startswith("90")):
+    if options.stage not in ("ptx", "linked") and (not options.cuobjdump or not options.arch.startswith("90")):
         print("skipped: SASS is compared for sm_90 and needs cuobjdump")
         return SKIPPED
 
@@ -195,6 +208,11 @@ def main() -> int:
             ptxas = run([*compiler, "-cubin", "-Xptxas=-v", "-o", cubin])
             run([*direct, "-ptx", "-o", f"{folder}/kernels.ptx"])
             faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
+        elif options.stage == "linked":
+            wanted = [each for each in wanted if each.kind == "registers"]
+            run([*compiler, "-rdc=true", "-dc", "-o", f"{folder}/kernels.o"])
+            faults = check_linked(wanted, run([options.nvcc, f"-arch=sm_{options.arch}", "-dlink", f"{folder}/kernels.o",
+                                               "-Xnvlink", "-v", "-o", f"{folder}/linked.o"]))
         else:
             machine_code, registers = [], []
             for variant in (direct, compiler):

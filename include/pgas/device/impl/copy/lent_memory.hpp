@@ -115,7 +115,7 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
 #if defined(PGAS_HAS_BULK_COPIES)
 
 /// Waits for bytes that have not arrived within a millisecond.
-PGAS_OUTLINE_IN_UNIT void await_late_stage(const context* ctx, std::uint32_t barrier, std::uint32_t parity) {
+PGAS_OUTLINE void await_late_stage(const context* ctx, std::uint32_t barrier, std::uint32_t parity) {
   await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
 

@@ -64,7 +64,7 @@ struct byte_range {
 
 /// Calls collective_barrier() for the collective `call`.
 template <PGAS_IS(group) G>
-PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, operation what) {
+PGAS_OUTLINE void collective_barrier_of(const domain_call* call, G g, operation what) {
   collective_barrier(call->here.ctx, g, call->here.team, what);
 }
 
