@@ -43,6 +43,16 @@ TEST_F(NvshmemMemory, is_aligned_as_asked) {
   EXPECT_EQ(nvshmem_align(size_t{1} << 61, 100), nullptr);
 }
 
+TEST_F(NvshmemMemory, is_aligned_to_512_bytes_even_if_small) {
+  for (const size_t bytes : {size_t{1}, size_t{16}, size_t{100}, size_t{511}}) {
+    void* const made[] = {nvshmem_malloc(bytes), nvshmem_malloc(bytes), nvshmem_calloc(bytes, 1)};
+    for (void* const memory : made) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 512, 0u) << bytes << " bytes";
+      nvshmem_free(memory);
+    }
+  }
+}
+
 TEST_F(NvshmemMemory, of_impossible_sizes_is_null_and_the_heap_lives_on) {
   EXPECT_EQ(nvshmem_malloc(0), nullptr);
   EXPECT_EQ(nvshmem_malloc(SIZE_MAX), nullptr);

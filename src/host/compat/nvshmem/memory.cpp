@@ -61,8 +61,9 @@ void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initi
   return memory;
 }
 
-/// The alignment of nvshmem_malloc, sufficient for any element type and for 16-byte accesses of kernels.
-constexpr std::size_t default_alignment = 16;
+/// The alignment of nvshmem_malloc and nvshmem_calloc, also for small sizes. NVIDIA's library has this alignment, and
+/// programs rely on it: Kokkos refuses memory that is not aligned to 64 bytes.
+constexpr std::size_t default_alignment = 512;
 
 }  // namespace
 
