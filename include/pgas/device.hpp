@@ -15,6 +15,7 @@
 #include "pgas/device/grid.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/launch_order.hpp"
+#include "pgas/device/list.hpp"
 #include "pgas/device/ll_channel.hpp"
 #include "pgas/device/lock.hpp"
 #include "pgas/device/mbarrier.hpp"

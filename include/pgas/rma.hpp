@@ -131,6 +131,32 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
+/// @brief Copies the blocks of a list to PE `pe`.
+///
+/// A kernel of the library copies the blocks. It checks blocks of an array, and pages by indices, when it runs: if one
+/// is outside the heap, the world fails with PGAS-E0302, and other blocks of the list may have been copied.
+///
+/// *Memory* unlike other functions, kernels must be able to access the local memory of all blocks and the arrays of the
+/// list: the heap, GPU memory or pinned host memory; on the host heap any memory. The base of symmetric pages is
+/// symmetric memory.
+/// @param most_blocks the limit of thread blocks of the kernel, and so of the multiprocessors that it uses; 0: the
+/// library's choice
+inline void put_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::put_blocks(detail::blocking(w), list, pe, most_blocks);
+}
+/// @brief Non-blocking put_list().
+inline void put_list_nbi(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::put_blocks(detail::nonblocking(w), list, pe, most_blocks);
+}
+/// @brief Copies the blocks of a list from PE `pe`. Otherwise like put_list().
+inline void get_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::get_blocks(detail::blocking(w), list, pe, most_blocks);
+}
+/// @brief Non-blocking get_list().
+inline void get_list_nbi(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::get_blocks(detail::nonblocking(w), list, pe, most_blocks);
+}
+
 /// @brief Orders earlier host operations before later host operations, for each target PE.
 ///
 /// *On return* operations on direct peers may be incomplete: the queue of the world keeps their order. Operations on

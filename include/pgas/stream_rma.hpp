@@ -77,6 +77,18 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
+/// @brief Like put_list(), in the order of the stream.
+///
+/// A CUDA graph that captured the call reads the arrays of the list each time it runs. A signal or a timeline value
+/// that the stream sends next follows the last block.
+inline void put_list(world& w, const stream& on, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::put_blocks(detail::on_stream(w, on), list, pe, most_blocks);
+}
+/// @brief Like get_list(), in the order of the stream.
+inline void get_list(world& w, const stream& on, const copy_list& list, int pe, unsigned most_blocks = 0) {
+  detail::get_blocks(detail::on_stream(w, on), list, pe, most_blocks);
+}
+
 /// @brief Orders earlier work of the stream, including kernels, before later work to the same PE.
 PGAS_API void fence(world& w, const stream& on);
 /// @brief Completes earlier work of the stream, including kernels, at its targets before later work begins.

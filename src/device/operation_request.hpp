@@ -2,6 +2,7 @@
 /// Requests by which the host library passes one-sided operations to a backend.
 #pragma once
 
+#include "pgas/copy_list.hpp"
 #include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/signal_types.hpp"
@@ -56,6 +57,16 @@ struct operation_request {
   context here;                  ///< for waits, and if some PEs are proxied
 
   static constexpr std::int32_t direct = -1;
+};
+
+/// The copies of a list to or from a PE.
+struct list_request {
+  copy_list list;
+  std::int32_t pe = 0;  ///< the number in the world
+  bool put = true;
+  bool proxied = false;      ///< whether the PE is proxied
+  unsigned most_blocks = 0;  ///< the limit of thread blocks; 0: the caller sets no limit
+  context here;              ///< of the world
 };
 
 /// An atomic operation on a word of this PE, as an entry of a list. Another PE requested it by message.

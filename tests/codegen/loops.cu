@@ -54,6 +54,30 @@ __global__ void p_unrolled(any_context ctx, float* dst, const float* src, int n,
   for (int i = 0; i < n; ++i) p(ctx, dst + i, src[i], pe);
 }
 
+// ---- lists of copies ----
+
+//  registers 64
+__global__ void put_list_loop(any_context ctx, const copy_block* blocks, int n, std::size_t count, int pe) {
+  for (int i = 0; i < n; ++i) put_list(ctx, copy_list{blocks + i * count, count}, pe);
+}
+
+//  registers 64
+__global__ void put_list_block_loop(any_context ctx, const copy_block* blocks, int n, std::size_t count, int pe) {
+  for (int i = 0; i < n; ++i) put_list(ctx, this_block(), copy_list{blocks + i * count, count}, pe);
+}
+
+//  registers 64
+__global__ void get_list_block_loop(any_context ctx, const copy_block* blocks, int n, std::size_t count, int pe) {
+  for (int i = 0; i < n; ++i) get_list(ctx, this_block(), copy_list{blocks + i * count, count}, pe);
+}
+
+//  registers 64
+__global__ void put_list_signal_warp_loop(any_context ctx, const copy_block* blocks, signal_t* sig, int n,
+                                          std::size_t count, int pe) {
+  for (int i = 0; i < n; ++i)
+    put_list_signal(ctx, this_warp(this_block()), copy_list{blocks + i * count, count}, sig, 1, signal_op::add, pe);
+}
+
 // ---- copies ----
 
 //  registers 40

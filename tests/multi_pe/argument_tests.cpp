@@ -50,6 +50,19 @@ TEST(BadInput, is_refused_by_every_operation) {
   EXPECT_EQ(code_of([&] { pgas::iget(world, local, w, 1, 1, std::size_t{1} << 62, 0); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::ibput(world, w, local, 1, 1, ~std::size_t{0}, 2, 0); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::iput<std::uint64_t>(world, w, nullptr, 1, 1, 1, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, {}, 99); }), code::pe_out_of_range);
+  EXPECT_EQ(code_of([&] { pgas::get_list(world, on, {}, -1); }), code::pe_out_of_range);
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, {nullptr, 3}, 0); }), code::invalid_argument);
+  const auto pages = [](void* to, const void* from, std::size_t stride, std::size_t count) {
+    return pgas::copy_list(pgas::page_side<void, std::int32_t>{to, stride},
+                           pgas::page_side<const void, std::int64_t>{from, stride}, 8, count);
+  };
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, pages(w, nullptr, 8, 1), 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::get_list(world, on, pages(nullptr, w, 8, 1), 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, pages(nullptr, w, 8, 1), 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::get_list(world, pages(w, local, 8, 1), 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, pages(w, w, std::size_t{1} << 40, 2), 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::put_list(world, pages(w, w, std::size_t{1} << 62, 9), 0); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::get(world, on, local, local, 1, 0); }), code::outside_heap);
   EXPECT_EQ(code_of([&] { pgas::put_signal(world, w, local, 1, local, 1, signal_op::set, 0); }), code::outside_heap);
   EXPECT_EQ(code_of([&] { pgas::signal_set(world, on, at_end, 1, 0); }), code::misaligned);

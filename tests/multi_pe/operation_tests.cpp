@@ -47,6 +47,92 @@ std::vector<int> numbers(std::size_t n, int from) {
   return values;
 }
 
+/// The blocks of a list, in memory that kernels can read.
+class block_array {
+ public:
+  block_array(pgas::world& world, const std::vector<pgas::copy_block>& blocks)
+      : memory_(world.allocate<pgas::copy_block>(blocks.size())) {
+    pgas::put(world, memory_.data(), blocks.data(), blocks.size(), world.my_pe());
+  }
+  [[nodiscard]] pgas::copy_list list() const { return {memory_.data(), memory_.size()}; }
+
+ private:
+  pgas::symmetric<pgas::copy_block> memory_;
+};
+
+TEST(Rma, lists_copy_each_block) {
+  ring r;
+  constexpr std::size_t n = 5000;
+  auto inbox = r.world.allocate<int>(n);
+  auto outbox = r.world.allocate<int>(n);
+  auto again = r.world.allocate<int>(n);
+  const std::vector<int> mine = numbers(n, 10'000 * (r.me + 1));
+  pgas::put(r.world, outbox.data(), mine.data(), n, r.me);
+  struct part {
+    std::size_t to;
+    std::size_t from;
+    std::size_t count;
+  };
+  const part parts[] = {{0, 40, 3}, {10, 1, 1}, {100, 200, 1000}, {1200, 3, 0}, {1201, 1300, 3600}};
+  std::vector<pgas::copy_block> there;
+  std::vector<pgas::copy_block> back;
+  std::vector<int> expected(n, -1);
+  for (const part& p : parts) {
+    there.push_back({inbox.data() + p.to, outbox.data() + p.from, p.count * sizeof(int)});
+    back.push_back({again.data() + p.from, inbox.data() + p.to, p.count * sizeof(int)});
+    for (std::size_t i = 0; i < p.count; ++i) expected[p.to + i] = 10'000 * (r.left + 1) + static_cast<int>(p.from + i);
+  }
+  const block_array put_blocks(r.world, there);
+  const block_array get_blocks(r.world, back);
+  pgas::stream on(r.world);
+  for (int way = 0; way < 3; ++way) {
+    r.fill(inbox, -1);
+    r.fill(again, -1);
+    if (way == 0) pgas::put_list(r.world, put_blocks.list(), r.right);
+    if (way == 1) pgas::put_list_nbi(r.world, put_blocks.list(), r.right, 1);
+    if (way == 1) pgas::quiet(r.world);
+    if (way == 2) pgas::put_list(r.world, on, put_blocks.list(), r.right);
+    if (way == 2) pgas::barrier_all(r.world, on);
+    if (way != 2) r.world.barrier_all();
+    if (way == 0) pgas::get_list(r.world, get_blocks.list(), r.right);
+    if (way == 1) pgas::get_list_nbi(r.world, get_blocks.list(), r.right, 3);
+    if (way == 1) pgas::quiet(r.world);
+    if (way == 2) pgas::get_list(r.world, on, get_blocks.list(), r.right);
+    if (way == 2) on.synchronize();
+    EXPECT_EQ(r.read(inbox), expected) << way;
+    const std::vector<int> got = r.read(again);
+    for (const part& p : parts)
+      for (std::size_t i = 0; i < p.count; ++i) ASSERT_EQ(got[p.from + i], mine[p.from + i]) << way;
+    r.world.barrier_all();
+  }
+}
+
+TEST(Rma, a_signal_on_the_stream_follows_a_list) {
+  ring r;
+  constexpr std::size_t pages = 97;
+  constexpr std::size_t page = 300;
+  auto inbox = r.world.allocate<int>(pages * page);
+  auto outbox = r.world.allocate<int>(pages * page);
+  auto signal = r.world.allocate<pgas::signal_t>(1, pgas::initialize::zero);
+  auto order = r.world.allocate<std::int64_t>(pages);
+  const pgas::copy_list list(pgas::page_side<void, std::int64_t>{inbox.data(), page * sizeof(int), order.data()},
+                             pgas::page_side<const void, std::int32_t>{outbox.data(), page * sizeof(int)},
+                             page * sizeof(int), pages);
+  pgas::stream on(r.world);
+  for (std::size_t round = 1; round <= 10; ++round) {
+    std::vector<std::int64_t> shuffled(pages);
+    for (std::size_t i = 0; i < pages; ++i) shuffled[i] = static_cast<std::int64_t>(i * (round + 1) % pages);
+    pgas::put(r.world, order.data(), shuffled.data(), pages, r.me);
+    r.fill(outbox, static_cast<int>(1000 * round) + r.me);
+    pgas::put_list(r.world, on, list, r.right);  // reads the indices when it runs
+    pgas::signal_set(r.world, on, signal.data(), round, r.right);
+    pgas::signal_wait_until(r.world, on, signal.data(), cmp::ge, round);
+    on.synchronize();
+    EXPECT_EQ(r.read(inbox), std::vector<int>(pages * page, static_cast<int>(1000 * round) + r.left));
+    r.world.barrier_all();
+  }
+}
+
 TEST(Rma, strided_copies_touch_what_they_say) {
   ring r;
   auto memory = r.world.allocate<int>(100);

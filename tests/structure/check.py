@@ -91,7 +91,7 @@ def public_layer(name: str) -> str:
         return "detail"
     if name.startswith(("detail/", "compat/", "device/")):
         return name.split("/")[0]
-    if name in ("type_requirements.hpp", "signal_types.hpp", "error.hpp", "config.hpp"):
+    if name in ("type_requirements.hpp", "signal_types.hpp", "copy_list.hpp", "error.hpp", "config.hpp"):
         return "base"
     return "device" if name == "device.hpp" else "host"
 

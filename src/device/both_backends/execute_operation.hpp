@@ -5,6 +5,7 @@
 #include "device/operation_request.hpp"
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/fence_quiet.hpp"
+#include "pgas/device/impl/copy/listed_copy.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
@@ -23,6 +24,20 @@ namespace pgas::detail {
 PGAS_FN void execute_strided(const operation_request& r, slice me) {
   copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
+}
+
+/// Executes one thread's slice of the copies of a list. *Callers* all threads of `g`, which may be a part of the
+/// threads that share the list, but contains whole subgroups. The threads of `g` first check all blocks that they copy.
+template <group G>
+PGAS_FN void execute_list(const list_request& r, const G& g, slice me) {
+  const list_call call(&r.list, me, r.pe);
+  if (r.put) {
+    check_list<direction::put>(r.here, g, call);
+    list_by_route<direction::put, completion::local_done>(r.here, g, r.list, me, r.pe);
+  } else {
+    check_list<direction::get>(r.here, g, call);
+    list_by_route<direction::get, completion::local_done>(r.here, g, r.list, me, r.pe);
+  }
 }
 
 /// The target of a request for device operations. For a direct PE the request contains an address, so the operation

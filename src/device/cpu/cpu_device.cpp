@@ -313,6 +313,10 @@ void cpu_device::enqueue(const operation_request& request, stream_handle stream)
       lasts ? host_stream::place::worker : host_stream::place::here_if_idle);
 }
 
+void cpu_device::enqueue(const list_request& request, stream_handle stream) {
+  queue(stream).run([request] { execute_list(request, this_thread{}, {0, 1}); }, host_stream::place::worker);
+}
+
 void cpu_device::update(std::span<batched_atomic> list, stream_handle stream) {
   queue(stream).run([list] { execute_updates(list.data(), list.size()); }, host_stream::place::here_if_idle);
 }

@@ -523,6 +523,11 @@ void cuda_device::enqueue(const operation_request& request, stream_handle stream
   kernels_->operation(request, on.stream());
 }
 
+void cuda_device::enqueue(const list_request& request, stream_handle stream) {
+  const enqueuing on(*this, stream);
+  kernels_->list(request, on.stream());
+}
+
 void cuda_device::copy_blocks(const operation_request& request, CUstream stream) {
   auto* to = static_cast<std::byte*>(request.to);
   const auto* from = static_cast<const std::byte*>(request.from);

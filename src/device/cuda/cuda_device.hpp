@@ -62,6 +62,7 @@ class cuda_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void enqueue(const operation_request& request, stream_handle stream) override;
+  void enqueue(const list_request& request, stream_handle stream) override;
   void update(std::span<batched_atomic> list, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;

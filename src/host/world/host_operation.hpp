@@ -40,11 +40,11 @@ class host_operation {
 
   /// Submits a request. Called after address().
   void submit(const operation_request& request);
-  /// Counts a submitted operation on PE `pe`. A put writes the memory of the last target().
+  /// Counts a submitted operation on PE `pe`. A put writes the memory of the last target(), if there was one.
   /// @param bytes the size of the data
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;
-    if (how_.on != nullptr && what == operation_counter::kind::put)
+    if (how_.on != nullptr && what == operation_counter::kind::put && target_bytes_ != 0)
       state_.enqueued().add_write(queue_, {what_, pe, target_offset_, target_bytes_});
     state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
     if (call_.facts() != nullptr) note(what, pe, bytes);

@@ -1,8 +1,11 @@
 // Rows that the host measures: its calls, calls on a stream, joining, allocating, and the memory that a PE uses.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <numeric>
+#include <vector>
 
 #include "benchmark_list.hpp"
 #include "pgas/pgas.hpp"
@@ -102,6 +105,46 @@ double allocate_again(benchmark_world& s, const point& at, const job& j) {
       j, [&] { s.world().free(s.world().allocate_bytes(at.bytes)); }, [] {});
 }
 
+/// The pages of a list in a row of `bytes` bytes.
+template <std::size_t Page>
+std::size_t pages_of(std::size_t bytes) {
+  return std::max(bytes / Page, std::size_t{1});
+}
+
+/// A row::run that copies pages in a permuted order on a stream of the first PE of the pair.
+/// @param call call(world, list, job)
+template <std::size_t Page, class Call>
+auto copy_pages(const Call& call) {
+  return [call](benchmark_world& s, const point&, const job& j) {
+    world& w = s.world();
+    const std::size_t n = pages_of<Page>(j.count * 8);
+    std::size_t step = 7919;  // a prime number
+    while (std::gcd(step, n) != 1) ++step;
+    std::vector<std::int32_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i * step % n);
+    const auto index = w.allocate<std::int32_t>(n);
+    put(w, index.data(), order.data(), n, w.my_pe());
+    const copy_list list(page_side<void, std::int32_t>{j.target, Page, index.data()},
+                         page_side<const void, std::int32_t>{j.source, Page, index.data()}, Page, n);
+    if (w.my_pe() != j.from) return 0.0;
+    return timed(
+        j, [&] { call(w, list, j); }, [&] { w.synchronize(); });
+  };
+}
+
+template <std::size_t Page>
+double page_bytes(const benchmark_world&, const point& at) {
+  return static_cast<double>(pages_of<Page>(at.bytes) * Page);
+}
+
+/// The number of wrong words in the pages of PE `at`, which PE `from` has.
+template <std::size_t Page>
+std::uint64_t pages_wrong(benchmark_world& s, const job& j, int at, int from) {
+  if (s.world().my_pe() != at) return 0;
+  return s.differing(j.target, pages_of<Page>(j.count * 8) * Page / 8,
+                     [&](std::size_t i) { return s.source_word(from, i); });
+}
+
 /// The resident memory of this process.
 double resident_bytes() {
   std::ifstream file("/proc/self/statm");
@@ -148,6 +191,7 @@ std::vector<row> host_rows() {
   const auto get_later = [](world& w, const job& j) { get_nbi(w, j.target, j.source, j.count, j.to); };
   const auto put_now = [](world& w, const job& j) { put(w, j.target, j.source, j.count, j.to); };
   const auto get_now = [](world& w, const job& j) { get(w, j.target, j.source, j.count, j.to); };
+  const auto get_on_stream = [](world& w, const job& j) { get(w, w.stream(), j.target, j.source, j.count, j.to); };
   const auto put_on_stream = [](world& w, const job& j) { put(w, w.stream(), j.target, j.source, j.count, j.to); };
   std::vector<row> all = {
       row_of("host_put_bw", "put_nbi of the host, quiet at the end", figure::bandwidth, true, true,
@@ -160,6 +204,8 @@ std::vector<row> host_rows() {
              most_collective),
       row_of("stream_put_bw", "puts on a stream", figure::bandwidth, true, true, from_one(put_on_stream, stream_done),
              put_wrong),
+      row_of("stream_get_bw", "gets on a stream", figure::bandwidth, true, true, from_one(get_on_stream, stream_done),
+             get_wrong),
       row_of("host_barrier", "barrier_all of the host", figure::latency, false, false,
              from_all([](world& w, const job&) { w.barrier_all(); }, nothing), none_wrong),
       row_of("stream_barrier", "barrier_all on a stream", figure::latency, false, false,
@@ -172,6 +218,24 @@ std::vector<row> host_rows() {
       slow("heap_memory", "memory of an empty heap, per PE", figure::size, 0, heap_memory),
       slow("process_memory", "memory that joining adds to a process", figure::size, 0, process_memory),
   };
+  // Adds the two directions of a list of pages. A latency shows what a list of small pages costs.
+  const auto add_lists = [&]<std::size_t Page>(std::integral_constant<std::size_t, Page>, std::string_view put_name,
+                                               std::string_view get_name, std::string_view about, figure is) {
+    const auto row_for = [&](std::string_view name, auto call, auto wrong) {
+      all.push_back({name, about, is, shape::host, Page, no_limit, true,
+                     is == figure::bandwidth ? page_bytes<Page> : one, copy_pages<Page>(call), wrong, true});
+    };
+    row_for(
+        put_name, [](world& w, const copy_list& list, const job& j) { put_list(w, w.stream(), list, j.to); },
+        [](benchmark_world& s, const point&, const job& j) { return pages_wrong<Page>(s, j, j.to, j.from); });
+    row_for(
+        get_name, [](world& w, const copy_list& list, const job& j) { get_list(w, w.stream(), list, j.to); },
+        [](benchmark_world& s, const point&, const job& j) { return pages_wrong<Page>(s, j, j.from, j.to); });
+  };
+  add_lists(std::integral_constant<std::size_t, 45056>{}, "put_list_bw", "get_list_bw",
+            "a list of pages of 44 KiB on a stream, in a permuted order", figure::bandwidth);
+  add_lists(std::integral_constant<std::size_t, 2048>{}, "put_list_lat", "get_list_lat",
+            "a list of pages of 2 KiB on a stream, in a permuted order", figure::latency);
   // Adds a collective in two forms: `call(world, job)`, and `call(world, job, stream)`.
   const auto add = [&](std::string_view by_host, std::string_view on_stream, std::string_view about, std::size_t least,
                        auto call, auto wrong) {

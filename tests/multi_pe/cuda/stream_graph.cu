@@ -34,6 +34,10 @@ __host__ __device__ std::uint32_t word_of(std::uint32_t pe, std::uint64_t round,
   return x ^ x >> 12;
 }
 
+/// The blocks of the list, and the words of a block.
+constexpr std::uint32_t list_blocks = 25;
+constexpr std::uint32_t block_words = 7;
+
 /// All memory of the graph. `values` contains the values that the waits of this round wait for.
 struct buffers {
   progress* state;
@@ -47,6 +51,8 @@ struct buffers {
   std::uint64_t* words;
   pgas::signal_t* signals;
   std::uint32_t* again;
+  std::uint32_t* listed;
+  pgas::copy_block* blocks;  // in GPU memory; different in each round
   std::uint32_t me;
   std::uint32_t left;
 };
@@ -56,6 +62,10 @@ __global__ void make_data(buffers b) {
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     b.outbox[i] = word_of(b.me, round, i);
     b.pinned_outbox[i] = word_of(b.me, round, count + i);
+  }
+  for (std::uint32_t i = threadIdx.x; i < list_blocks; i += blockDim.x) {
+    const auto to = static_cast<std::uint32_t>((i + round) % list_blocks);
+    b.blocks[i] = {b.listed + to * block_words, b.outbox + i * block_words, block_words * sizeof(std::uint32_t)};
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -81,6 +91,10 @@ __global__ void check_data(buffers b) {
   for (std::uint32_t i = threadIdx.x; i < 100; i += blockDim.x) {
     expect(b, 5, b.strided[2 * i] == word_of(b.left, round, 3 * i));
     expect(b, 6, b.strided[300 + i / 4 * 10 + i % 4] == word_of(b.left, round, i / 4 * 20 + i % 4));
+  }
+  for (std::uint32_t i = threadIdx.x; i < list_blocks * block_words; i += blockDim.x) {
+    const auto to = static_cast<std::uint32_t>((i / block_words + round) % list_blocks);
+    expect(b, 12, b.listed[to * block_words + i % block_words] == word_of(b.left, round, i));
   }
   if (threadIdx.x != 0) return;
   expect(b, 7, b.words[0] == round << 40);
@@ -120,6 +134,7 @@ void enqueue(pgas::world& world, const pgas::stream& on, const buffers& b, int r
   pgas::put_signal(world, on, b.inbox + count, b.pinned_outbox, count, b.signals, 1, pgas::signal_op::add, right);
   pgas::iput(world, on, b.strided, b.outbox, 2, 3, 100, right);
   pgas::ibput(world, on, b.strided + 300, b.outbox, 10, 20, 4, 25, right);
+  pgas::put_list(world, on, {b.blocks, list_blocks}, right);
   pgas::fence(world, on);
   pgas::signal_add(world, on, b.signals + 1, 2, right);
   pgas::wait_until_all(world, on, b.signals, 2, nullptr, cmp::eq, b.values);
@@ -146,6 +161,7 @@ int run() {
   auto words = world.allocate<std::uint64_t>(4, pgas::initialize::zero);
   auto signals = world.allocate<pgas::signal_t>(2, pgas::initialize::zero);
   auto again = world.allocate<std::uint32_t>(count, pgas::initialize::zero);
+  auto listed = world.allocate<std::uint32_t>(list_blocks * block_words, pgas::initialize::zero);
   must(cudaSetDevice(world.device()), "the GPU");
   const auto on_gpu = [](std::size_t bytes) {
     void* memory = nullptr;
@@ -170,6 +186,8 @@ int run() {
   b.words = words.data();
   b.signals = signals.data();
   b.again = again.data();
+  b.listed = listed.data();
+  b.blocks = static_cast<pgas::copy_block*>(on_gpu(list_blocks * sizeof(pgas::copy_block)));
   b.me = static_cast<std::uint32_t>(world.my_pe());
   b.left = static_cast<std::uint32_t>((world.my_pe() + n - 1) % n);
   cudaFuncAttributes ignored{};

@@ -49,6 +49,10 @@ std::function<void()> kernel_of(const std::string& name, void* const* arguments)
         [request = argument<operation_request>(arguments, 0)] { execute_operation(request, this_thread{}); });
   if (name == "pgas_strided")
     return [request = argument<operation_request>(arguments, 0)] { execute_strided(request, {0, 1}); };
+  if (name == "pgas_list")
+    return ended_early([request = argument<list_request>(arguments, 0)] {
+      execute_list(request, this_thread{}, {0, 1});
+    });
   if (name == "pgas_updates")
     return [list = argument<batched_atomic*>(arguments, 0), count = argument<unsigned>(arguments, 1)] {
       execute_updates(list, count);

@@ -39,6 +39,7 @@ TEST(kernel_images, code_has_every_kernel) {
   constexpr std::array<std::pair<const char*, const char*>, cuda::n_library_kernels> expected{{
       {"operation_kernels", "pgas_operation"},
       {"operation_kernels", "pgas_strided"},
+      {"operation_kernels", "pgas_list"},
       {"operation_kernels", "pgas_updates"},
       {"operation_kernels", "pgas_use_stack"},
       {"operation_kernels", "pgas_read_clock"},

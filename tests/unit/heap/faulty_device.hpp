@@ -155,6 +155,7 @@ class faulty_device : public detail::device {
     inner_->fill(at, value, bytes, s);
   }
   void enqueue(const detail::operation_request& r, detail::stream_handle s) override { inner_->enqueue(r, s); }
+  void enqueue(const detail::list_request& r, detail::stream_handle s) override { inner_->enqueue(r, s); }
   void update(std::span<detail::batched_atomic> list, detail::stream_handle s) override { inner_->update(list, s); }
   std::uint64_t fetch(const detail::operation_request& r) override { return inner_->fetch(r); }
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override {

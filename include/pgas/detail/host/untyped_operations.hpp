@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "pgas/copy_list.hpp"
 #include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/world.hpp"
@@ -67,6 +68,9 @@ PGAS_API void put_bytes(const op_target& how, void* to, const void* from, std::s
 PGAS_API void get_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
 PGAS_API void put_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe);
 PGAS_API void get_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe);
+/// The copies of a list to and from PE `pe`. @param most_blocks the limit of thread blocks; 0: the library's choice
+PGAS_API void put_blocks(const op_target& how, const copy_list& list, int pe, unsigned most_blocks);
+PGAS_API void get_blocks(const op_target& how, const copy_list& list, int pe, unsigned most_blocks);
 /// Reads one value.
 PGAS_API void load_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
 /// Writes up to 16 bytes. The call copies the value.

@@ -12,6 +12,9 @@ namespace pgas::detail::cuda {
 /// The largest number of threads in a block of a single operation.
 inline constexpr unsigned max_operation_threads = 256;
 
+/// The number of threads in a block of a list of copies.
+inline constexpr unsigned max_list_threads = 512;
+
 /// The largest number of threads in a block of a collective. With more threads, each would have too few registers.
 inline constexpr unsigned max_collective_threads = 512;
 

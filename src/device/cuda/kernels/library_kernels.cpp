@@ -22,6 +22,7 @@ struct kernel_name {
 /// The kernels in the order of library_kernel.
 constexpr std::array<kernel_name, n_library_kernels> names{{{"pgas_operation", "operation_kernels"},
                                                             {"pgas_strided", "operation_kernels"},
+                                                            {"pgas_list", "operation_kernels"},
                                                             {"pgas_updates", "operation_kernels"},
                                                             {"pgas_use_stack", "operation_kernels"},
                                                             {"pgas_read_clock", "operation_kernels"},
@@ -147,6 +148,21 @@ void library_kernels::operation(const operation_request& request, CUstream strea
   }
   const bool many = request.what == operation_request::kind::wait && request.count > warp_size;
   launch(library_kernel::operation, {1, many ? max_operation_threads : warp_size}, stream, what, request);
+}
+
+void library_kernels::list(const list_request& request, CUstream stream) const {
+  // A warp has 2 KiB in flight. A larger page has several warps. The sizes in an array of blocks are unknown here.
+  constexpr std::size_t warps_of_block = max_list_threads / warp_size;
+  constexpr std::size_t most = 256;  // enough to use the bandwidth of a link or of the memory
+  const std::size_t count = std::min(request.list.size(), most * warps_of_block);
+  const std::size_t warps = request.list.has_pages() ? count * std::min((request.list.page_bytes() + 2047) / 2048, most)
+                                                     : std::max(count, most / 2 * warps_of_block);
+  const std::size_t limit = request.most_blocks != 0 ? std::min<std::size_t>(request.most_blocks, most) : most;
+  std::size_t blocks = std::clamp((warps + warps_of_block - 1) / warps_of_block, std::size_t{1}, limit);
+  // The kernel waits for the proxy, and the proxy may need room on the GPU for kernels of its own.
+  if (request.proxied) blocks = 1;
+  launch(library_kernel::list, {static_cast<unsigned>(blocks), max_list_threads}, stream, "launching a list of copies",
+         request);
 }
 
 void library_kernels::updates(std::span<batched_atomic> list, CUstream stream) const {

@@ -22,6 +22,7 @@ namespace pgas::detail::cuda {
 enum class library_kernel : unsigned {
   operation,
   strided,
+  list,
   updates,
   use_stack,
   read_clock,
@@ -30,7 +31,7 @@ enum class library_kernel : unsigned {
   reduce_reals,
   reduce_pairs,
 };
-inline constexpr std::size_t n_library_kernels = 9;
+inline constexpr std::size_t n_library_kernels = 10;
 
 /// The kernel of a collective. Empty if no kernel supports the operation and the type.
 [[nodiscard]] std::optional<library_kernel> kernel_of(const collective_request& request);
@@ -74,6 +75,8 @@ class library_kernels {
 
   /// Enqueues one operation. Kernels must be able to access all memory of the operation.
   void operation(const operation_request& request, CUstream stream) const;
+  /// Enqueues the copies of a list. Kernels must be able to access the list and all blocks.
+  void list(const list_request& request, CUstream stream) const;
   /// Enqueues a list of atomic operations. One warp executes the list, because a single warp is the most likely to fit
   /// beside other kernels.
   void updates(std::span<batched_atomic> list, CUstream stream) const;

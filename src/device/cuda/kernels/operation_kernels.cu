@@ -18,6 +18,12 @@ extern "C" __global__ void __launch_bounds__(launch_bound(max_operation_threads)
   execute_strided(request, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
 }
 
+extern "C" __global__ void __launch_bounds__(max_list_threads, 2) pgas_list(list_request request) {
+  wait_for_predecessor();
+  const block mine;
+  execute_list(request, mine, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
+}
+
 /// Each lane executes one update, all at the same time, because the list is in host memory and reading it takes longer
 /// than the updates. The lanes work in steps. A new step begins with each fenced update, and with each update on a word
 /// that an earlier lane also updates.

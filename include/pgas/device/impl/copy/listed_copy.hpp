@@ -1,0 +1,192 @@
+/// @file
+/// The copies of a list (copy_list.hpp), used by put_list() and get_list(). The threads of a group form subgroups of
+/// one or more warps, depending on the size of the first block. Each subgroup copies whole blocks, 16 bytes for each
+/// thread and access, so that many blocks are in flight at the same time. If the list has fewer blocks than the group
+/// has subgroups, several subgroups share a block. A group that is smaller than a warp is one subgroup.
+#pragma once
+
+#include "pgas/copy_list.hpp"
+#include "pgas/device/impl/copy/copy.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
+
+namespace pgas::detail {
+
+/// Part `part` of `parts` of a block. Parts begin at multiples of 128 bytes, the size of a transfer.
+[[nodiscard]] PGAS_FN copy_block part_of(const copy_block& block, std::uint32_t part, std::uint32_t parts) {
+  constexpr std::size_t line = 128;
+  const std::size_t lines = (block.bytes + line - 1) / line;
+  const std::size_t each = (lines + parts - 1) / parts * line;
+  const std::size_t begin = each * part;
+  if (begin >= block.bytes) return {};
+  const std::size_t left = block.bytes - begin;
+  return {static_cast<std::byte*>(block.to) + begin, static_cast<const std::byte*>(block.from) + begin,
+          left < each ? left : each};
+}
+
+/// The threads that copy a block of `bytes` bytes together: whole warps, each thread with 64 bytes in flight, but at
+/// most 512 threads.
+[[nodiscard]] PGAS_FN std::uint32_t threads_for_block(std::size_t bytes, std::uint32_t size) {
+  if (size < warp_size) return size;
+  std::uint32_t threads = warp_size;
+  while (threads < 512 && threads * 128 <= bytes && threads * 2 <= size) threads *= 2;
+  return threads;
+}
+
+/// A thread's way through a list. The struct is in the local memory of its thread, so that loops over the blocks keep
+/// nothing in registers.
+struct list_walk {
+  const copy_list* list;
+  std::uintptr_t distance;  ///< bytes from the symmetric address to the peer's memory
+  slice in_subgroup;        ///< this thread's share of a block
+  std::uint32_t parts;      ///< the subgroups that share a block
+  std::uint32_t part;
+  std::size_t at;   ///< the block in progress
+  std::size_t hop;  ///< from one block of this thread to the next
+
+  PGAS_FN list_walk(const copy_list* all, std::uintptr_t bytes_away, slice me)
+      : list(all), distance(bytes_away), in_subgroup{0, 0}, parts(1), part(0), at(all->size()), hop(1) {
+    if (all->size() == 0) return;
+    const std::uint32_t width = threads_for_block((*all)[0].bytes, me.size);
+    const std::uint32_t subgroups = me.size / width;
+    const std::uint32_t subgroup = me.rank / width;
+    if (subgroup >= subgroups) return;  // the threads after the last whole subgroup
+    in_subgroup = {me.rank % width, width};
+    if (all->size() < subgroups) parts = subgroups / static_cast<std::uint32_t>(all->size());
+    part = subgroup % parts;
+    at = subgroup / parts;
+    hop = subgroups / parts;
+  }
+  [[nodiscard]] PGAS_FN bool ended() const { return at >= list->size(); }
+  /// Whether this thread represents its block in operations by one thread.
+  [[nodiscard]] PGAS_FN bool is_leader() const { return in_subgroup.rank == 0 && part == 0; }
+};
+
+/// Copies one thread's share of a list. @param distance bytes from the symmetric address to the peer's memory
+template <direction Direction>
+PGAS_OUTLINE void copy_listed(const copy_list* list, std::uintptr_t distance, slice me) {
+  list_walk in_memory(list, distance, me);
+  list_walk* const walk = opaque(&in_memory);
+  for (; !walk->ended(); walk->at += walk->hop) {
+    copy_block block = (*walk->list)[walk->at];
+    if (walk->parts != 1) block = part_of(block, walk->part, walk->parts);
+    // Sums of integers: the peer's memory is another object.
+    const auto to = reinterpret_cast<std::uintptr_t>(block.to) + (Direction == direction::put ? walk->distance : 0);
+    const auto from = reinterpret_cast<std::uintptr_t>(block.from) + (Direction == direction::get ? walk->distance : 0);
+    copy_long<Direction, 1>(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from), block.bytes,
+                            walk->in_subgroup);
+  }
+}
+
+/// The mapped ranges of a slot. Their bounds are in host memory, so one thread of a group reads them for all threads.
+struct mapped_bytes {
+  std::uint64_t heap = 0;
+  std::uint64_t team_segments_begin = 0;
+  std::uint64_t team_segments_end = 0;
+
+  [[nodiscard]] PGAS_FN bool contain(std::uint64_t offset, std::uint64_t bytes) const {
+    return (offset <= heap && bytes <= heap - offset) ||
+           (offset >= team_segments_begin && offset <= team_segments_end && bytes <= team_segments_end - offset);
+  }
+};
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN mapped_bytes mapped_bytes_of(const context& ctx, const G& g) {
+  mapped_bytes found;
+  if (g.thread_rank() == 0)
+    found = {load_relaxed(&ctx.control_->heap_bytes), load_relaxed(&ctx.control_->team_segments_begin),
+             load_relaxed(&ctx.control_->team_segments_end)};
+  return broadcast(g, found);
+}
+
+/// A list whose blocks are checked or passed to the proxy. In the local memory of its thread, like a list_walk.
+struct list_call {
+  list_walk walk;
+  std::int32_t pe;  ///< for the checks: in the context's team; for the proxy: in the world
+
+  PGAS_FN list_call(const copy_list* all, slice me, std::int32_t its_pe) : walk(all, 0, me), pe(its_pe) {}
+};
+
+/// Whether the blocks that this thread copies are valid. If not, leaves a record.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool sound_list(const context* ctx, list_call* call, const mapped_bytes* mapped) {
+  checked_access access{
+      checked_heap_of(*ctx), Direction == direction::put ? operation::put : operation::get, call->pe, nullptr, 0, 1};
+  if (call->pe < 0 || call->pe >= access.heap.n_pes) {
+    leave_bad_argument(&access, failure::pe_out_of_range);
+    return false;
+  }
+  for (; !call->walk.ended(); call->walk.at += call->walk.hop) {
+    const copy_block block = (*call->walk.list)[call->walk.at];
+    access.local = Direction == direction::put ? block.to : block.from;
+    access.bytes = block.bytes;
+    if (block.bytes == 0 || mapped->contain(access.offset(), block.bytes)) continue;
+    leave_bad_argument(&access, failure::outside_heap);
+    return false;
+  }
+  return true;
+}
+
+/// Ends the group if one of its threads would copy an invalid block.
+template <direction Direction, PGAS_IS(group) G>
+PGAS_COLD void check_list(const context& ctx, G g, list_call call) {
+  const mapped_bytes mapped = mapped_bytes_of(ctx, g);
+  exit_if_any(g, !sound_list<Direction>(&ctx, &call, &mapped));
+}
+
+/// Submits the block in progress to the proxy. @return False if the thread gave up.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool submit_listed(proxy_queue queue, const list_call* call) {
+  constexpr bool put = Direction == direction::put;
+  const copy_block block = (*call->walk.list)[call->walk.at];
+  const proxied_copy one{
+      queue, call->pe, put ? block.to : block.from, put ? block.from : block.to, block.bytes, completion::submitted};
+  const op_info about{put ? operation::put : operation::get, one.pe, queue.offset(one.remote)};
+  if (one.bytes == 0) return true;
+  if (!is_inline(&one)) return submit_whole(&one, about.what, put ? command_kind::put : command_kind::get);
+  if constexpr (put) return put_inline(queue, about, one.local, one.bytes, slice{0, 1});
+  return get_inline(queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
+}
+
+/// Submits the blocks that this thread represents to the proxy. @return False if the thread gave up.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool submit_list(proxy_queue queue, list_call* call) {
+  if (!call->walk.is_leader()) return true;
+  for (call = opaque(call); !call->walk.ended(); call->walk.at += call->walk.hop) {
+    if (!submit_listed<Direction>(queue, call)) return false;
+  }
+  return true;
+}
+
+/// Copies one thread's share of a list to or from a proxied PE. *Callers* all threads of the group `g`, which may be a
+/// part of the threads that share the list.
+template <direction Direction, PGAS_IS(group) G>
+PGAS_COLD void proxied_list(proxy_queue queue, list_call* call, G g, completion when) {
+  const bool lost = !submit_list<Direction>(queue, call);
+  if (when == completion::submitted) return exit_if_lost(g, lost, when);
+  exit_if_any(g, lost);
+  drain_by_leader(queue, g, Direction == direction::put ? operation::put : operation::get, call->pe);
+}
+
+/// Copies one thread's share of a list. *Callers* as for proxied_list().
+template <direction Direction, completion When, PGAS_IS(group) G>
+PGAS_FN void list_by_route(const context& ctx, const G& g, const copy_list& list, slice me, pe_or_peer pe) {
+  auto* const slot = reinterpret_cast<std::byte*>(ctx.my_slot_);
+  const copy_list* const all = opaque(&list);  // otherwise a loop around the call would keep the list in registers
+  ctx.by_long_route(
+      slot, pe,
+      [=](const context& here, std::byte* remote) {
+        copy_listed<Direction>(all, reinterpret_cast<std::uintptr_t>(remote) - here.my_slot_, me);
+        if constexpr (When == completion::local_done) g.sync();
+      },
+      [=, number = pe.pe()](const context& here, auto what) {
+        if constexpr (std::is_same_v<decltype(what), checked_arguments>) {
+          if (!here.checks()) return;
+          check_list<Direction>(here, g, list_call(all, me, number));
+        } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
+          list_call call(all, me, what);
+          proxied_list<Direction>(proxy_queue_of(here), &call, g, When);
+        }
+      });
+}
+
+}  // namespace pgas::detail

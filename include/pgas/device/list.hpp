@@ -1,0 +1,110 @@
+/// @file
+/// Copies of many blocks by one call: put_list() and get_list(), by one thread or by a group. copy_list.hpp describes
+/// the lists.
+///
+/// Paged caches and sharded weights consist of many small blocks. The threads of the group share the blocks of a list,
+/// so that many blocks are in flight at the same time. A loop of put() copies block after block.
+///
+/// On this PE, the blocks are in global memory or in shared memory. `rma.hpp` describes proxied PEs and *Errors*. With
+/// checks on, an invalid block ends the group before its first copy.
+#pragma once
+
+#include "pgas/detail/names_begin.inc"
+
+#include "pgas/copy_list.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/device/group.hpp"
+#include "pgas/device/impl/copy/listed_copy.hpp"
+#include "pgas/device/impl/trace/traced_operation.hpp"
+#include "pgas/device/signal.hpp"
+
+namespace pgas {
+namespace detail {
+
+/// The common implementation of put_list() and get_list().
+template <direction Direction, completion When, PGAS_IS(group) G>
+PGAS_FN void copy_list_by_group(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
+  traced_operation traced(ctx, g, Direction == direction::put ? operation::put : operation::get);
+  traced.on(ctx, pe, list.size() * list.page_bytes());
+  g.sync();  // covers earlier accesses of the group's threads
+  list_by_route<Direction, When>(ctx, g, list, slice_of(g), pe);
+}
+
+}  // namespace detail
+
+/// @brief Copies the blocks of `list` to PE `pe` and does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+/// *Memory* the destinations are symmetric; the sources are memory of this PE. *On return* as put_nbi().
+/// *Order* as put_nbi(); none among the blocks.
+template <PGAS_IS(group) G>
+PGAS_FN void put_list_nbi(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
+  detail::copy_list_by_group<detail::direction::put, detail::completion::submitted>(ctx, g, list, pe);
+}
+
+/// @brief Like put_list_nbi(), but returns when the sources may be reused, as put() does.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+template <PGAS_IS(group) G>
+PGAS_FN void put_list(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
+  detail::copy_list_by_group<detail::direction::put, detail::completion::local_done>(ctx, g, list, pe);
+}
+
+/// @brief Like put_list(), and then updates the signal at `sig` on PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *Memory* `sig` is symmetric.
+/// *Order* a PE that sees the signal through a wait also sees the data of all blocks.
+template <PGAS_IS(group) G>
+PGAS_FN void put_list_signal(const context& ctx, const G& g, const copy_list& list, signal_t* sig, signal_t value,
+                             signal_op op, pe_or_peer pe) {
+  put_list(ctx, g, list, pe);
+  put_signal(ctx, g, sig, sig, 0, sig, value, op, pe);
+}
+
+/// @brief Copies the blocks of `list` from PE `pe` and does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+/// *Memory* the sources are symmetric; the destinations are memory of this PE. *On return* as get_nbi().
+/// *Order* as get_nbi(); none among the blocks.
+template <PGAS_IS(group) G>
+PGAS_FN void get_list_nbi(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
+  detail::copy_list_by_group<detail::direction::get, detail::completion::submitted>(ctx, g, list, pe);
+}
+
+/// @brief Like get_list_nbi(), but returns when the destinations hold the data, as get() does.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+template <PGAS_IS(group) G>
+PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
+  detail::copy_list_by_group<detail::direction::get, detail::completion::local_done>(ctx, g, list, pe);
+}
+
+/// @brief Like put_list(), called by the calling thread alone.
+PGAS_FN void put_list(const context& ctx, const copy_list& list, pe_or_peer pe) {
+  put_list(ctx, this_thread{}, list, pe);
+}
+
+/// @brief Like put_list_nbi(), called by the calling thread alone.
+PGAS_FN void put_list_nbi(const context& ctx, const copy_list& list, pe_or_peer pe) {
+  put_list_nbi(ctx, this_thread{}, list, pe);
+}
+
+/// @brief Like put_list_signal(), called by the calling thread alone.
+PGAS_FN void put_list_signal(const context& ctx, const copy_list& list, signal_t* sig, signal_t value, signal_op op,
+                             pe_or_peer pe) {
+  put_list_signal(ctx, this_thread{}, list, sig, value, op, pe);
+}
+
+/// @brief Like get_list(), called by the calling thread alone.
+PGAS_FN void get_list(const context& ctx, const copy_list& list, pe_or_peer pe) {
+  get_list(ctx, this_thread{}, list, pe);
+}
+
+/// @brief Like get_list_nbi(), called by the calling thread alone.
+PGAS_FN void get_list_nbi(const context& ctx, const copy_list& list, pe_or_peer pe) {
+  get_list_nbi(ctx, this_thread{}, list, pe);
+}
+
+}  // namespace pgas
+
+#include "pgas/detail/names_end.inc"
