@@ -19,12 +19,17 @@ mkdir "$work/together" "$work/alone" "$work/mps"
 for each in together alone; do echo "subdirs(\"$build\")" >"$work/$each/CTestTestfile.cmake"; done
 
 mps() { env CUDA_VISIBLE_DEVICES="$first" CUDA_MPS_PIPE_DIRECTORY="$work/mps" CUDA_MPS_LOG_DIRECTORY="$work/mps" "$@"; }
-# shellcheck disable=SC2317  # called by the trap
+beside=
+# shellcheck disable=SC2086,SC2317  # called by the trap
 finish() {
+  # also if a time limit ends this script
+  kill $beside 2>/dev/null
+  [ ! -f "$work/alone.txt" ] || cat "$work/alone.txt"
   echo quit -t 10 | mps timeout 30 nvidia-cuda-mps-control >/dev/null 2>&1
   rm -rf "$work"
 }
 trap finish EXIT
+trap 'exit 143' TERM
 
 # Unset for the tests, because the library would warn of an unknown option.
 jobs=${PGAS_TEST_GPU_JOBS:-5}
@@ -46,6 +51,5 @@ else
   beside=$!
   together "$@" || status=1
   wait $beside || status=1
-  cat "$work/alone.txt"
 fi
 exit $status
