@@ -1,4 +1,5 @@
-/* What code that g++ of Debian 12 compiles needs beside glibc 2.28. older_runtime.py compiles each part alone. */
+/* Functions that code compiled by Debian 12's g++ calls and that glibc 2.28 lacks. older_runtime.py compiles each part
+   alone. */
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -55,8 +56,8 @@ HIDDEN char __libc_single_threaded = 0;
 #endif
 
 #ifdef CLOCKS
-/* glibc 2.30 has waits until a time of a given clock. An older release waits until a time of the system's clock, so a
-   wait is longer there if somebody sets that clock back meanwhile. */
+/* glibc 2.30 has waits until a time of a given clock. An older release waits until a time of the system's clock. If
+   somebody sets that clock back during a wait, the wait lasts longer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,7 +65,7 @@ HIDDEN char __libc_single_threaded = 0;
 #include <time.h>
 
 /* The time of the system's clock at which `clock` shows `until`, at most a second from now. Returns 0 if that has
- * passed. */
+   passed. */
 static int on_system_clock(clockid_t clock, const struct timespec* until, struct timespec* system) {
   struct timespec now;
   clock_gettime(clock, &now);
@@ -78,33 +79,40 @@ static int on_system_clock(clockid_t clock, const struct timespec* until, struct
   return 1;
 }
 
-/* The function of glibc, or 0. Threads that look it up at the same time find the same. */
-static void* of_glibc(void** kept, const char* name) {
-  void* found = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  if (found == 0) __atomic_store_n(kept, found = dlsym(RTLD_DEFAULT, name), __ATOMIC_RELAXED);
-  return found;
+/* Declares NAME_of_glibc, glibc's function NAME, or 0. It is looked up once, because a wait may hold a lock that a
+   function of the loader needs. */
+#define OF_GLIBC(NAME, PARAMETERS)                                                       \
+  static int(*NAME##_of_glibc) PARAMETERS;                                               \
+  __attribute__((constructor)) static void look_up_##NAME(void) {                        \
+    NAME##_of_glibc = (int(*) PARAMETERS)dlsym(RTLD_DEFAULT, #NAME);                     \
+  }
+
+OF_GLIBC(pthread_cond_clockwait, (pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*))
+HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                  const struct timespec* until) {
+  if (pthread_cond_clockwait_of_glibc != 0) return pthread_cond_clockwait_of_glibc(condition, mutex, clock, until);
+  struct timespec system;
+  if (!on_system_clock(clock, until, &system)) return ETIMEDOUT;
+  const int result = pthread_cond_timedwait(condition, mutex, &system);
+  /* After a second, the caller looks at its condition, as after any spurious wake-up. A second wait here could miss a
+     notification between the two. */
+  return result == ETIMEDOUT && on_system_clock(clock, until, &system) ? 0 : result;
 }
 
-/* NAME waits as glibc's function of that name, and without one as OLDER, which takes a time of the system's clock. */
-#define WAIT(NAME, OLDER, PARAMETERS, ARGUMENTS, ...)                        \
-  HIDDEN int NAME PARAMETERS {                                               \
-    static void* kept;                                                       \
-    int(*const wait) PARAMETERS = (int(*) PARAMETERS)of_glibc(&kept, #NAME); \
-    if (wait != 0) return wait ARGUMENTS;                                    \
-    struct timespec system;                                                  \
-    while (on_system_clock(clock, until, &system)) {                         \
-      const int result = OLDER(__VA_ARGS__, &system);                        \
-      if (result != ETIMEDOUT) return result;                                \
-    }                                                                        \
-    return ETIMEDOUT;                                                        \
+/* NAME calls glibc's function of that name. If there is none, NAME calls OLDER, whose limit is a time of the system's
+   clock. */
+#define LOCK(NAME, OLDER, TYPE)                                                          \
+  OF_GLIBC(NAME, (TYPE*, clockid_t, const struct timespec*))                             \
+  HIDDEN int NAME(TYPE* lock, clockid_t clock, const struct timespec* until) {           \
+    if (NAME##_of_glibc != 0) return NAME##_of_glibc(lock, clock, until);                \
+    struct timespec system;                                                              \
+    while (on_system_clock(clock, until, &system)) {                                     \
+      const int result = OLDER(lock, &system);                                           \
+      if (result != ETIMEDOUT) return result;                                            \
+    }                                                                                    \
+    return ETIMEDOUT;                                                                    \
   }
-WAIT(pthread_cond_clockwait, pthread_cond_timedwait,
-     (pthread_cond_t * condition, pthread_mutex_t* mutex, clockid_t clock, const struct timespec* until),
-     (condition, mutex, clock, until), condition, mutex)
-WAIT(pthread_mutex_clocklock, pthread_mutex_timedlock,
-     (pthread_mutex_t * mutex, clockid_t clock, const struct timespec* until), (mutex, clock, until), mutex)
-WAIT(pthread_rwlock_clockrdlock, pthread_rwlock_timedrdlock,
-     (pthread_rwlock_t * lock, clockid_t clock, const struct timespec* until), (lock, clock, until), lock)
-WAIT(pthread_rwlock_clockwrlock, pthread_rwlock_timedwrlock,
-     (pthread_rwlock_t * lock, clockid_t clock, const struct timespec* until), (lock, clock, until), lock)
+LOCK(pthread_mutex_clocklock, pthread_mutex_timedlock, pthread_mutex_t)
+LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_timedrdlock, pthread_rwlock_t)
+LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_timedwrlock, pthread_rwlock_t)
 #endif

@@ -4,8 +4,7 @@
     older_runtime.py DIR COMPILER      COMPILER: g++, or a cross compiler such as aarch64-linux-gnu-g++
 
 glibc and libstdc++ keep the old versions of their symbols, and the linker takes the newest one. For each library of the
-compiler, DIR gets a library of the same name without code, which has the newest version of each symbol that the older
-release has. A symbol that the older release lacks comes from libstdc++.a or older_runtime.c, or is an error of the linker.
+compiler, DIR gets a stub of the same name. The stub defines each symbol in the newest version that the older release has. A symbol that the older release lacks comes from libstdc++.a or older_runtime.c, or is an error of the linker.
 `COMPILER @DIR/options` links with these libraries. Before glibc 2.34, the functions for threads and dlopen() were in other
 libraries than libc, so each file needs libpthread.so.0, libdl.so.2 and librt.so.1, which later releases have, too.
 """
@@ -74,7 +73,7 @@ def main():
     loader = LOADERS[output(compiler, "-dumpmachine").partition("-")[0]]
     for name in [*LIBRARIES, loader]:
         make(to, found(name), compiler)
-    # The functions that the older release lacks: each part is an object of an archive, so that files contain what they use.
+    # The functions that the older release lacks: each part is an object, so the linker adds only the parts that are used.
     added = []
     for part in ("CONSTRUCTORS", "FILES", "ONE_THREAD", "CLOCKS"):
         added.append(to / f"{part.lower()}.o")

@@ -2,8 +2,8 @@
 # Builds the wheels of a release, on Debian 12: manylinux_2_28, with the GPU backend for drivers of CUDA 12.4 and later.
 #
 #   packaging/wheels.sh DIR [--arch aarch64] [CMAKE OPTIONS]     -DPGAS_CUDA=OFF: without the GPU backend
-#     PYTHONS   the interpreters, each with its headers (default: python3). One of 3.12 or later makes the wheel for all
-#               later ones, and one of 3.10 or 3.11 a wheel for that version.
+#     PYTHONS   the interpreters, each with its headers (default: python3). An interpreter from 3.12 on makes one wheel
+#               for all versions from 3.12 on; 3.10 and 3.11 make a wheel each.
 #
 #     BUILD     the build tree (default: build/wheels-ARCH). A repeated call compiles only what has changed.
 #
@@ -69,7 +69,8 @@ for python in ${PYTHONS:-python3}; do
   made=$(env "${platform[@]}" "${make_wheel[@]}") || { status=$?; echo "$made"; exit $status; }
   echo "$made"
   # The linker accepts a module with missing functions, as it expects those of Python, and auditwheel reads only versions.
-  missing=$(nm -DC --undefined-only "$work/$version"/extension-*/_core.*so | grep -vE '@| w | _?Py| (typeinfo for |vtable for )?pgas::' || true)
+  nm -DC --undefined-only "$work/$version"/extension-*/_core.*so >"$work/undefined"
+  missing=$(grep -vE '@| w | _?Py| (typeinfo for |vtable for )?pgas::' "$work/undefined" || true)
   if [ -n "$missing" ]; then echo "wheels.sh: glibc 2.28 and libstdc++ of GCC 8 lack"; echo "$missing"; exit 1; fi
   # auditwheel names the oldest glibc and libstdc++ that have all symbols.
   if ! [[ $made =~ -manylinux_2_([0-9]+)_$arch\.whl$ ]] || [ "${BASH_REMATCH[1]}" -gt 28 ]; then
