@@ -18,7 +18,7 @@ struct process_status {
   long threads = 0;
   std::uint64_t start = 0;  ///< the start time, in clock ticks after boot
 
-  /// Whether the process is a zombie.
+  /// Whether the process is a zombie or dead.
   [[nodiscard]] bool ended() const {
     // The first thread may have ended while other threads still run.
     return (state == 'Z' || state == 'X') && threads <= 1;
@@ -26,8 +26,8 @@ struct process_status {
   [[nodiscard]] bool stopped() const { return state == 'T' || state == 't'; }
 };
 
-/// The status of process `pid` of this namespace. Empty if the process does not exist or without /proc. Then errno is
-/// the error of opening the file.
+/// The status of process `pid` of this namespace. Empty, with errno of the failed open, if the process does not exist
+/// or /proc is not mounted.
 [[nodiscard]] std::optional<process_status> status_of(pid_t pid);
 
 /// The start time of process `pid` of this namespace, in clock ticks after boot. The number and the start time identify

@@ -1,6 +1,5 @@
 /// @file
-/// Values as bytes of messages. Both ends have checked that they have the same version of the library, so a value lies
-/// in a message as it lies in memory.
+/// Values as bytes of messages. A message contains a value as it is in memory. The messages state their version.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +11,8 @@ namespace pgas::detail {
 
 /// The bytes of a value in memory.
 template <class Value>
-[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
+requires std::is_trivially_copyable_v<Value>
+[[nodiscard]] std::span<const std::byte> bytes_of(const Value& value) { return std::as_bytes(std::span(&value, 1)); }
 template <class Value>
 [[nodiscard]] std::span<std::byte> writable_bytes_of(Value& value) {
   return std::as_writable_bytes(std::span(&value, 1));

@@ -94,8 +94,8 @@ class exchange_service {
   /// The error if the state of a group shows different calls of its members.
   [[nodiscard]] std::optional<error> wrong_call(const group_exchange& of, control_group::identity id) const;
 
-  /// Calls `change(messages)`, which changes groups, and sends the messages that they have made. Holds mutex_ during
-  /// `change`, and not while it sends.
+  /// Calls `change(messages)`, which changes groups, and sends the messages that they have made. Takes sending_, and
+  /// mutex_ during `change` only. *Callers* hold neither.
   template <class Change>
   void update(Change&& change);
   /// The counts of all groups, as the contribution to await_leave() (enqueued_counts.hpp).

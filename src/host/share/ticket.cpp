@@ -215,7 +215,7 @@ ticket decode(std::string_view text, ticket_kind kind) {
 bits128 this_machine() {
   static const bits128 machine = [] {
     const std::string id = boot_id();
-    if (id.empty() && (errno == EMFILE || errno == ENFILE)) throw_system("boot_id (raise the limit, ulimit -n)");
+    if (id.empty() && (errno == EMFILE || errno == ENFILE)) throw_system("boot_id");
     return keyed_hash({}, bytes_in(id.empty() ? host_name() : id));
   }();
   return machine;
