@@ -133,8 +133,8 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 
 /// @brief Copies the blocks of a list to PE `pe`.
 ///
-/// A kernel of the library copies the blocks. It checks blocks of an array, and pages by indices, when it runs: if one
-/// is outside the heap, the world fails with PGAS-E0302, and other blocks of the list may have been copied.
+/// A kernel of the library checks and copies the blocks. If a block is outside the heap, the world fails with
+/// PGAS-E0302. Other blocks of the list may have been copied.
 ///
 /// *Memory* unlike other functions, kernels must be able to access the local memory of all blocks and the arrays of the
 /// list: the heap, GPU memory or pinned host memory; on the host heap any memory. The base of symmetric pages is

@@ -23,7 +23,7 @@ struct list_shape {
   std::uint32_t seed;
 
   [[nodiscard]] PGAS_HD std::uint32_t cell() const { return most + 32; }
-  /// The cells of block i: a step that has no common divisor with `count` permutes the cells.
+  /// The cells of block i, in different orders on the two sides.
   [[nodiscard]] PGAS_HD std::uint32_t to_cell(std::uint32_t i) const {
     return as == form::rows ? i : (count - 1 - i + seed % count) % count;
   }
@@ -158,7 +158,7 @@ TEST(list, every_form_and_scope) {
   }
 }
 
-TEST(list, an_empty_list_copies_nothing) {
+TEST(list, a_block_of_no_bytes_copies_nothing) {
   pe_set pes(2);
   const team_shape shape{"both", 2, {0, 1}};
   const test_team team = make_team(pes, shape.members);

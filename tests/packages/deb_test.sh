@@ -6,7 +6,8 @@
 #
 # DIR contains the packages that packaging/deb.sh has made, SUITE is bookworm or trixie. The halo exchange is compiled on
 # this system, with the headers and the library of the package libpgas-dev; with --compile-inside, on the new system, with
-# Debian's compiler, CMake and find_package(pgas). Packages for a later release need --compile-inside. If root, debootstrap or the network is missing, the exit status is 77.
+# Debian's compiler, CMake and find_package(pgas). Packages for a later release need --compile-inside. If root,
+# debootstrap or the network is missing, the exit status is 77.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
