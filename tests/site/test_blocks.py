@@ -254,9 +254,8 @@ def test_tools_and_options_exist():
 
 # ---- the other pages -------------------------------------------------------------------------------------------------
 
-# Their commands need several hosts or GPUs, or take minutes, or other tests run them. This test checks that programs and
-# options exist. Words that are no programs of this project:
-FOREIGN = {"./app", "apt-get", "curl", "echo", "export", "mkdir", "nvidia-cuda-mps-control", "torchrun", "./run"}
+# Their commands need several hosts or GPUs, or take minutes, or other tests run them. This test checks that the programs of
+# the project and their options exist.
 
 
 def commands(page):
@@ -269,7 +268,7 @@ def commands(page):
             for part in re.split(r"&&|(?<!\|)\|(?!\|)|&(?=\s*$)", re.sub(r"\s#.*", "", line)):
                 part = re.sub(r"^(\w+=(\$\(.*?\)|\S+)\s+)*", "", part.strip())
                 part = re.sub(r"^(mpirun|srun|pgasrun)\s+(--host \S+ |--mpi=pmix |-n \d+ |-N \d+ )+", "", part)
-                part = re.sub(r"^python3 (?=tests/|examples/)", "", part)
+                part = re.sub(r"^python3 (?=tests/|examples/|packaging/|cmake/)", "", part)
                 if part:
                     yield part.split()
 
@@ -280,18 +279,22 @@ def other_pages():
     return sorted({page.relative_to(ROOT).as_posix() for page in DOCS.glob("*.md")} - {f"docs/{page}" for page in BLOCKS} - TESTED.keys())
 
 
+def usage(program, words):
+    """What a program prints for --help. A shell script documents its options in its first comment."""
+    if program.suffix == ".sh":
+        return program.read_text().split("\nset -", 1)[0]
+    command = [sys.executable, "-B", program] if program.suffix == ".py" else [program]
+    return run([*command, *(word for word in words[:1] if word in ("map", "sizes")), "--help"]).check().out
+
+
 @pytest.mark.parametrize("page", other_pages())
 def test_programs_and_options_of_other_pages(page):
-    for words in commands(page):
-        program, options = words[0], [word.split("=")[0] for word in words[1:] if word.startswith("--")]
-        if not program.startswith(("pgas-", "tests/", "examples/")):
+    for name, *words in commands(page):
+        if not name.startswith(("pgas-", "tests/", "examples/", "packaging/", "cmake/")):
             continue
-        if program.startswith("pgas-"):
-            assert (BIN / program).exists(), f"{page}: {' '.join(words)}"
-            help = [BIN / program, *(word for word in words[1:2] if word == "map"), "--help"]
-        else:
-            assert (ROOT / program).exists(), f"{page}: {' '.join(words)}"
-            help = [sys.executable, "-B", ROOT / program, *(word for word in words[1:2] if word == "sizes"), "--help"]
-        usage = run(help).check().out if options else ""
+        program = BIN / name if name.startswith("pgas-") else ROOT / name
+        assert program.exists(), f"{page}: there is no {name}"
+        options = [word.split("=")[0] for word in words if word.startswith("--")]
+        text = usage(program, words) if options else ""
         for option in options:
-            assert option in usage, f"{page}: {' '.join(words)}: there is no {option}"
+            assert option in text, f"{page}: {name} {' '.join(words)}: there is no {option}"
