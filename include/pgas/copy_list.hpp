@@ -1,6 +1,7 @@
 /// @file
 /// Lists of copies: one call copies many blocks. put_list() and get_list() take a list, in kernels (device/list.hpp),
-/// from the host (rma.hpp) and on streams (stream_rma.hpp).
+/// from the host (rma.hpp) and on streams (stream_rma.hpp). copy_blocks() copies a list between memory that this
+/// process has mapped, for example memory opened by a ticket (device/list.hpp, copy_blocks.hpp).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -34,13 +35,15 @@ struct page_side {
 ///
 /// The object contains addresses only. The copies read the arrays when they run, also at each launch of a CUDA graph.
 /// The arrays and the local memory of the blocks must not change until all threads of the group have returned (calls in
-/// kernels), until quiet() (calls of the host), or until the stream has executed the call.
+/// kernels), until quiet() (calls of the host), or until the stream has executed the call. With the heap on a GPU,
+/// calls of the host and calls on a stream read arrays in pageable memory before they return.
 ///
 /// The destinations of a list must not overlap. The copies have no order among themselves. The size of the first block
 /// determines how many threads copy each block, so the first block of an array should have a typical size.
 ///
-/// *Memory* kernels read the arrays from GPU memory, or more slowly from pinned host memory. On the host heap, the
-/// arrays are any memory.
+/// *Memory* kernels read the arrays from GPU memory, or more slowly from pinned host memory. Calls of the host and
+/// calls on a stream also take arrays in pageable memory, which the stream first copies to the GPU; a CUDA graph cannot
+/// capture such a call. On the host heap, the arrays are any memory.
 class copy_list {
  public:
   /// @brief An empty list.
@@ -97,6 +100,14 @@ class copy_list {
   [[nodiscard]] PGAS_HD const side& to_pages() const { return to_; }
   /// @brief For the library's internal use: the sources of the pages.
   [[nodiscard]] PGAS_HD const side& from_pages() const { return from_; }
+  /// @brief For the library's internal use: the same list with its arrays at other addresses.
+  [[nodiscard]] copy_list with_arrays(const copy_block* blocks, const void* to_index, const void* from_index) const {
+    copy_list moved = *this;
+    moved.blocks_ = blocks;
+    moved.to_.index = to_index;
+    moved.from_.index = from_index;
+    return moved;
+  }
 
  private:
   template <class Index>

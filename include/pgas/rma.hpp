@@ -134,13 +134,15 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// @brief Copies the blocks of a list to PE `pe`.
 ///
 /// A kernel of the library checks and copies the blocks. If a block is outside the heap, the world fails with
-/// PGAS-E0302. Other blocks of the list may have been copied.
+/// PGAS-E0302. Other blocks of the list may have been copied. If all blocks have 8 MiB or more and the host can read
+/// the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy the
+/// blocks, and the call throws outside_heap before the first copy.
 ///
-/// *Memory* unlike other functions, kernels must be able to access the local memory of all blocks and the arrays of the
-/// list: the heap, GPU memory or pinned host memory; on the host heap any memory. The base of symmetric pages is
-/// symmetric memory.
+/// *Memory* unlike other functions, kernels must be able to access the local memory of all blocks: the heap, GPU memory
+/// or pinned host memory; on the host heap any memory. The arrays of the list are in any memory (copy_list). The base
+/// of symmetric pages is symmetric memory.
 /// @param most_blocks the limit of thread blocks of the kernel, and so of the multiprocessors that it uses; 0: the
-/// library's choice
+/// library determines the number
 inline void put_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
   detail::put_blocks(detail::blocking(w), list, pe, most_blocks);
 }

@@ -20,6 +20,7 @@ from ._error import Code as Code, Error as Error
 if TYPE_CHECKING:
     from ._core import Memory as Memory
     from ._join import join as join, make_unique_id as make_unique_id
+    from ._lists import copy_list as copy_list
     from ._paths import cmake_dir as cmake_dir, include_dirs as include_dirs, library_dir as library_dir
     from ._share import OpenedArray as OpenedArray, Ticket as Ticket, Timeline as Timeline
     from ._share import open as open, opened as opened, share as share, shared_empty as shared_empty
@@ -44,6 +45,7 @@ _places = {
     "World": "_world",
     "cmake_dir": "_paths",
     "compile_options": "nvrtc",
+    "copy_list": "_lists",
     "include_dirs": "_paths",
     "join": "_join",
     "library_dir": "_paths",
@@ -57,8 +59,8 @@ _places = {
 _modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
 # `open` is not in the list, because `from pgas import *` would replace Python's function.
-__all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "include_dirs",
-           "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
+__all__ = ["CURRENT", "Code", "Context", "Error", "Memory", "OpenedArray", "Stream", "Team", "Ticket", "Timeline", "World", "cmake_dir", "copy_list",
+           "include_dirs", "join", "library_dir", "make_unique_id", "opened", "share", "shared_empty", "show_versions"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from . import _tracing
-from ._array_interop import Array, describe, is_number, number_of, pe_number, word_bits, word_bytes, writable
+from ._array_interop import Array, describe, is_number, number_of, pe_number, whole_number, word_bits, word_bytes, writable
+from ._lists import pages_of
 from ._stream import CURRENT, resolve
 from ._tracing import fits, traceable
 
@@ -140,6 +141,28 @@ class Operations:
         queue = resolve(self, stream, here, there, word)
         self._core.put_signal(here.ptr, there.ptr, here.size * here.itemsize, word.ptr,
                               word_bits(value, word.dtype), op == "add", pe, queue, nbi)
+
+    def _copy_list(self, get: bool, destination: Any, source: Any, pe: int, to_index: Any, from_index: Any, stream: Any,
+                   most_blocks: int) -> None:
+        what = "get_list" if get else "put_list"
+        pages = pages_of(what, destination, source, to_index, from_index)
+        first, second, *indices = pages.arrays
+        queue = resolve(self, stream, *((second, first) if get else (first, second)), *indices)
+        self._core.copy_list(get, pages.to, pages.source, pages.page_bytes, pages.n_pages, pe_number(pe, what), queue,
+                             whole_number(most_blocks, f"{what}: most_blocks"))
+
+    def put_list(self, destination: Any, source: Any, pe: int, *, destination_index: Any = None, source_index: Any = None,
+                 stream: Any = CURRENT, most_blocks: int = 0) -> None:
+        """Copies many pages to PE `pe` by one call: page source_index[i] of `source` to page destination_index[i] of PE
+        `pe`'s part of `destination`. pgas.copy_list() describes pages and indices. The GPU must be able to access
+        `source`: the heap, GPU memory or pinned host memory. `most_blocks` limits the thread blocks of the kernel; 0: no
+        limit."""
+        self._copy_list(False, destination, source, pe, destination_index, source_index, stream, most_blocks)
+
+    def get_list(self, destination: Any, source: Any, pe: int, *, destination_index: Any = None, source_index: Any = None,
+                 stream: Any = CURRENT, most_blocks: int = 0) -> None:
+        """Copies many pages of PE `pe`'s part of `source` to `destination`. Otherwise like put_list()."""
+        self._copy_list(True, destination, source, pe, destination_index, source_index, stream, most_blocks)
 
     # ---- signals and waits ------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "error.hpp"
 #include "joined_world.hpp"
+#include "page_list.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -130,6 +132,17 @@ void copy_strided(joined_world& of, bool get, address to, address from, const st
     while (i > 0 && ++index[i - 1] == dims[i - 1].extent) index[--i] = 0;
     if (i == 0) return;
   }
+}
+
+void copy_pages(joined_world& of, bool get, const page_numbers& to, const page_numbers& from, std::size_t bytes,
+                std::size_t count, int pe, nb::handle on, unsigned most_blocks) {
+  const place where(of, on, false);
+  const copy_list list = page_list(to, from, bytes, count);
+  const library_call call(of);
+  if (get)
+    detail::get_blocks(where.target(), list, pe, most_blocks);
+  else
+    detail::put_blocks(where.target(), list, pe, most_blocks);
 }
 
 void store(joined_world& of, address to, const nb::bytes& value, int pe, nb::handle on) {
@@ -316,6 +329,8 @@ void bind_operations(nb::class_<joined_world>& c) {
       .def("copy_arrays", &copy_arrays, "get"_a, "to"_a, "source"_a, "pe"_a, "nbi"_a)
       .def("copy_strided", &copy_strided, "get"_a, "to"_a, "source"_a, "shape"_a, "to_strides"_a, "source_strides"_a,
            "itemsize"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
+      .def("copy_list", &copy_pages, "get"_a, "to"_a, "source"_a, "bytes"_a, "count"_a, "pe"_a, "stream"_a.none(),
+           "most_blocks"_a)
       .def("store", &store, "to"_a, "value"_a, "pe"_a, "stream"_a.none())
       .def("load", &load, "source"_a, "bytes"_a, "pe"_a)
       .def("put_signal", &put_signal, "to"_a, "source"_a, "bytes"_a, "signal"_a, "value"_a, "add"_a, "pe"_a,

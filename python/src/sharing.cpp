@@ -1,8 +1,9 @@
-// Memory and timelines shared by ticket, without a world.
+// Memory and timelines shared by ticket, and copies of pages, without a world.
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,8 @@
 
 #include "error.hpp"
 #include "joined_world.hpp"
+#include "page_list.hpp"
+#include "pgas/copy_blocks.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/timeline.hpp"
 
@@ -238,11 +241,21 @@ void bind_timelines(nb::module_& m) {
       .def("check", &timeline::check);
 }
 
+void copy_pages(std::optional<int> gpu, nb::handle on, const page_numbers& to, const page_numbers& from,
+                std::size_t bytes, std::size_t count, unsigned most_blocks) {
+  void* const stream = stream_of(on);
+  const copy_list list = page_list(to, from, bytes, count);
+  const gil_released free;
+  copy_blocks(place_of(gpu), stream, list, most_blocks);
+}
+
 }  // namespace
 
 void bind_sharing(nb::module_& m) {
   bind_memory_sharing(m);
   bind_timelines(m);
+  m.def("copy_list", &copy_pages, "gpu"_a.none(), "stream"_a.none(), "to"_a, "source"_a, "bytes"_a, "count"_a,
+        "most_blocks"_a);
 }
 
 }  // namespace pgas::python

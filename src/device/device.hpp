@@ -196,7 +196,8 @@ class device {
   /// Enqueues the operation on the stream. If kernels cannot access the local memory of a strided copy, the copy is
   /// made in another way. Status, values and result must be accessible.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Enqueues the copies of a list. Kernels must be able to access the list and all blocks.
+  /// Enqueues the copies of a list. Kernels must be able to access all blocks. The call reads arrays of the list that
+  /// kernels cannot access. *Errors* capturing, for such an array in a capture.
   virtual void enqueue(const list_request& request, stream_handle stream) = 0;
   /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires a
   /// value that one of these operations has written.

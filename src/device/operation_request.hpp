@@ -59,14 +59,16 @@ struct operation_request {
   static constexpr std::int32_t direct = -1;
 };
 
-/// The copies of a list to or from a PE.
+/// The copies of a list to or from a PE, or in memory that this process has mapped.
 struct list_request {
   copy_list list;
-  std::int32_t pe = 0;  ///< the number in the world
+  std::int32_t pe = no_pe;  ///< the number in the world
   bool put = true;
   bool proxied = false;      ///< whether the PE is proxied
   unsigned most_blocks = 0;  ///< the limit of thread blocks; 0: the caller sets no limit
   context here;              ///< of the world
+
+  static constexpr std::int32_t no_pe = -1;  ///< all addresses of the list are in this process
 };
 
 /// An atomic operation on a word of this PE, as an entry of a list. Another PE requested it by message.

@@ -9,7 +9,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-enum class how { put, get, put_signal };
+enum class how { put, get, put_signal, copy };        // copy: within the memory of this PE
 enum class form { blocks, pages, wide_pages, rows };  // rows: pages without indices
 
 /// The blocks of one list. Each block has a cell of the destination and a cell of the source.
@@ -90,6 +90,7 @@ struct list_body {
       case how::put: return c.nbi ? put_list_nbi(ctx, g, list, pe) : put_list(ctx, g, list, pe);
       case how::get: return c.nbi ? get_list_nbi(ctx, g, list, pe) : get_list(ctx, g, list, pe);
       case how::put_signal: return put_list_signal(ctx, g, list, sig.at(ctx), 5, signal_op::set, pe);
+      case how::copy: return copy_blocks(g, list);
     }
   }
 
@@ -119,7 +120,8 @@ void try_list(pe_set& pes, const test_team& team, const team_shape& shape, grid_
   const auto n = static_cast<int>(shape.members.size());
   for (int i = 0; i < n; ++i) {
     const int pe = shape.members[static_cast<std::size_t>(i)];
-    const int from = shape.members[static_cast<std::size_t>((c.what == how::get ? i + 1 : i + n - 1) % n)];
+    const int distance = c.what == how::copy ? 0 : c.what == how::get ? 1 : n - 1;
+    const int from = shape.members[static_cast<std::size_t>((i + distance) % n)];
     std::vector<std::byte> expected = guarded<std::byte>::untouched(total);
     for (std::uint32_t k = 0; k < c.count; ++k) {
       std::memcpy(
@@ -141,7 +143,7 @@ TEST(list, every_form_and_scope) {
     const test_team team = make_team(pes, shapes[s].members, shapes[s].as_list);
     std::uint32_t turn = 0;
     for (const grid_shape& grid : blocks()) {
-      for (const how what : {how::put, how::get, how::put_signal}) {
+      for (const how what : {how::put, how::get, how::put_signal, how::copy}) {
         for (const form as : {form::blocks, form::pages, form::wide_pages, form::rows}) {
           for (const scope by : all_scopes) {
             for (const std::uint32_t count : {1u, 2u, 7u, 97u}) {

@@ -2,6 +2,7 @@
 // either heap, with any number of PEs, compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "../code_of.hpp"
+#include "pgas/copy_blocks.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -105,6 +107,131 @@ TEST(Rma, lists_copy_each_block) {
       for (std::size_t i = 0; i < p.count; ++i) ASSERT_EQ(got[p.from + i], mine[p.from + i]) << way;
     r.world.barrier_all();
   }
+}
+
+TEST(Rma, lists_in_pageable_memory_are_read_during_the_call) {
+  ring r;
+  const bool on_gpu = r.world.heap() == pgas::heap_kind::cuda;  // the host heap reads the list when the stream runs
+  constexpr std::size_t pages = 61;
+  constexpr std::size_t page = 90;
+  auto inbox = r.world.allocate<int>(pages * page);
+  auto outbox = r.world.allocate<int>(pages * page);
+  pgas::stream on(r.world);
+  std::vector<std::int32_t> order(pages);
+  std::vector<pgas::copy_block> blocks(pages);
+  std::vector<int> expected(pages * page);
+  for (int way = 0; way < 4; ++way) {
+    std::vector<int> mine = numbers(pages * page, 10'000 * (r.me + 1) + way);
+    pgas::put(r.world, outbox.data(), mine.data(), mine.size(), r.me);
+    r.fill(inbox, -1);
+    for (std::size_t i = 0; i < pages; ++i) {
+      const std::size_t to = i * 7 % pages;
+      order[i] = static_cast<std::int32_t>(to);
+      blocks[i] = {inbox.data() + to * page, outbox.data() + i * page, page * sizeof(int)};
+      for (std::size_t k = 0; k < page; ++k)
+        expected[to * page + k] = 10'000 * (r.left + 1) + way + static_cast<int>(i * page + k);
+    }
+    const pgas::copy_list list =
+        way % 2 == 0
+            ? pgas::copy_list(blocks.data(), pages)
+            : pgas::copy_list(pgas::page_side<void, std::int32_t>{inbox.data(), page * sizeof(int), order.data()},
+                              pgas::page_side<const void, std::int64_t>{outbox.data(), page * sizeof(int)},
+                              page * sizeof(int), pages);
+    if (way < 2) {
+      pgas::put_list(r.world, list, r.right);
+    } else {
+      pgas::put_list(r.world, on, list, r.right);
+      if (on_gpu) {
+        std::fill(order.begin(), order.end(), 0);
+        std::fill(blocks.begin(), blocks.end(), pgas::copy_block{});
+      }
+      on.synchronize();
+    }
+    r.world.barrier_all();
+    EXPECT_EQ(r.read(inbox), expected) << way;
+    r.world.barrier_all();
+  }
+}
+
+TEST(Rma, lists_of_large_blocks) {
+  ring r;
+  constexpr std::size_t page = (std::size_t{8} << 20) / sizeof(int) + 4;
+  auto inbox = r.world.allocate<int>(2 * page);
+  auto outbox = r.world.allocate<int>(2 * page);
+  const std::vector<std::int32_t> order{1, 0};
+  const std::vector<pgas::copy_block> blocks{{inbox.data() + page, outbox.data(), page * sizeof(int)},
+                                             {inbox.data(), outbox.data() + page, page * sizeof(int)}};
+  using to_side = pgas::page_side<void, std::int32_t>;
+  using from_side = pgas::page_side<const void, std::int32_t>;
+  const pgas::copy_list swapped(to_side{inbox.data(), page * sizeof(int), order.data()},
+                                from_side{outbox.data(), page * sizeof(int)}, page * sizeof(int), 2);
+  const pgas::copy_list straight(to_side{inbox.data(), page * sizeof(int)},
+                                 from_side{outbox.data(), page * sizeof(int)}, page * sizeof(int), 2);
+  pgas::stream on(r.world);
+  const std::vector<int> mine = numbers(2 * page, r.me);
+  pgas::put(r.world, outbox.data(), mine.data(), mine.size(), r.me);
+  const auto check = [&](bool halves_are_swapped, int of) {
+    std::vector<int> expected = numbers(2 * page, of);
+    if (halves_are_swapped)
+      std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(page), expected.end());
+    EXPECT_TRUE(r.read(inbox) == expected);
+    r.world.barrier_all();
+  };
+  for (const pgas::copy_list& list : {swapped, straight, pgas::copy_list(blocks.data(), 2)}) {
+    const bool is_swapped = list.to_pages().index != nullptr || !list.has_pages();
+    r.fill(inbox, -1);
+    pgas::put_list(r.world, list, r.right);
+    r.world.barrier_all();
+    check(is_swapped, r.left);
+    r.fill(inbox, -1);
+    pgas::get_list(r.world, on, list, r.right);
+    on.synchronize();
+    check(is_swapped, r.right);
+  }
+}
+
+TEST(Rma, lists_are_copied_without_a_world_in_mapped_memory) {
+  ring r;
+  const auto place =
+      r.world.heap() == pgas::heap_kind::cuda ? pgas::memory_place::gpu(r.world.device()) : pgas::memory_place::host();
+  constexpr std::size_t pages = 40;
+  constexpr std::size_t page = 33;
+  auto to = r.world.allocate<int>(pages * page);
+  auto from = r.world.allocate<int>(pages * page);
+  std::vector<std::int64_t> order(pages);
+  std::vector<pgas::copy_block> blocks;
+  const std::vector<int> mine = numbers(pages * page, r.me);
+  std::vector<int> expected(pages * page);
+  pgas::put(r.world, from.data(), mine.data(), mine.size(), r.me);
+  for (std::size_t i = 0; i < pages; ++i) {
+    const std::size_t at = (i * 11 + 5) % pages;
+    order[i] = static_cast<std::int64_t>(at);
+    blocks.push_back({to.data() + at * page, from.data() + i * page, page * sizeof(int)});
+    std::copy_n(mine.begin() + static_cast<std::ptrdiff_t>(i * page), page,
+                expected.begin() + static_cast<std::ptrdiff_t>(at * page));
+  }
+  const pgas::copy_list by_index(pgas::page_side<void, std::int64_t>{to.data(), page * sizeof(int), order.data()},
+                                 pgas::page_side<const void, std::int32_t>{from.data(), page * sizeof(int)},
+                                 page * sizeof(int), pages);
+  pgas::stream on(r.world);
+  for (const pgas::copy_list& list : {by_index, pgas::copy_list(blocks.data(), pages)}) {
+    r.fill(to, -1);
+    pgas::copy_blocks(place, on.native(), list);
+    on.synchronize();
+    EXPECT_EQ(r.read(to), expected);
+    r.fill(to, -1);
+    if (place == pgas::memory_place::host()) {
+      pgas::copy_blocks(place, nullptr, list, 1);
+      EXPECT_EQ(r.read(to), expected);
+    }
+    r.world.barrier_all();
+  }
+  pgas::copy_blocks(place, on.native(), {});
+  EXPECT_EQ(code_of([&] { pgas::copy_blocks(place, on.native(), {nullptr, 1}); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              pgas::copy_blocks(pgas::memory_place::gpu(99), nullptr, {blocks.data(), 1});
+            }),
+            code::device_unavailable);
 }
 
 TEST(Rma, a_signal_on_the_stream_follows_a_list) {

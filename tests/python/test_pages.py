@@ -23,7 +23,7 @@ BLOCKS = {
                        "": ["ring_output"]},
     "docs/python-kernels.md": {"python": ["triton_shift", "cupy_fragment", "numba_fragment"]},
     "docs/torch.md": {"sh": ["install", "own_tests"], "python": ["first_torch_program", "triton_copy"]},
-    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "on_another_gpu", "registered"], "python": ["exporter", "importer"]},
+    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "lists", "on_another_gpu", "registered"], "python": ["exporter", "importer"]},
 }
 
 
@@ -386,6 +386,29 @@ def test_two_programs_of_cxx(build, name):
         place = block("docs/sharing.md", "cpp", "on_another_gpu").splitlines()
         assert [line.split("(")[0].split()[-1] for line in another if "open" in line] == [line.split("(")[0].split()[-1] for line in place if "open(" in line]
         build(for_the_host(place), "here")  # the same program with a place
+
+
+LISTS = """
+#include <pgas/copy_blocks.hpp>
+#include <pgas/timeline.hpp>
+int main() {{
+  auto memory = pgas::shared_memory::make(pgas::memory_place::host(), 4 * 4096);
+  auto done = pgas::timeline::make(pgas::memory_place::host());
+  void* const stream = nullptr;
+  const std::size_t page_bytes = 4096, count = 2;
+  const int slots[] = {{3, 1}}, pages[] = {{0, 1}};
+  const std::string mine = std::string(page_bytes, 'a') + std::string(page_bytes, 'b');
+{body}
+  const char* const at = static_cast<char*>(memory.data());
+  return done.query() == 1 && at[3 * page_bytes] == 'a' && at[2 * page_bytes - 1] == 'b' && at[0] == 0 ? 0 : 1;
+}}
+"""
+
+
+def test_lists(build):
+    """Runs the program on the host."""
+    text = block("docs/sharing.md", "cpp", "lists").replace("memory_place::gpu(0)", "memory_place::host()").replace("{mine,", "{mine.data(),")
+    run([build(LISTS.format(body=text))]).check()
 
 
 REGISTERED = """

@@ -53,6 +53,45 @@ def test_a_mapping_of_arrays():
     assert out == "['bias', 'none', 'part', 'weight'] (0,)\n[1. 5.] 8\n" and x[3] == 5
 
 
+def test_lists_of_pages_between_opened_arrays():
+    cache = pgas.shared_empty((6, 2, 4), "float32")
+    cache[...] = -1
+    body = """
+pages = np.arange(24, dtype='float32').reshape(3, 2, 4)
+pgas.copy_list(opened, pages, destination_index=np.array([4, 0], 'int32'), source_index=[2, 1])
+pgas.copy_list(opened[1:4], pages, destination_index=[1], source_index=[0], stream=None)
+back = np.zeros_like(pages)
+pgas.copy_list(back[1:], opened, source_index=[0, 4])
+print((back[1] == pages[1]).all(), (back[2] == pages[2]).all(), back[0].sum())
+"""
+    assert importer(pgas.share(cache), body) == "True True 0.0\n"
+    pages = np.arange(24, dtype="float32").reshape(3, 2, 4)
+    assert (cache[[4, 0, 2]] == pages[[2, 1, 0]]).all() and (cache[[1, 3, 5]] == -1).all()
+
+
+@pytest.mark.parametrize("arguments, kind, text", [
+    (dict(destination_index=[0, 6]), IndexError, "pages 0 to 5, and its indices go from 0 to 6"),
+    (dict(source_index=[-1]), IndexError, "pages 0 to 2, and its indices go from -1 to -1"),
+    (dict(destination_index=[0, 1]), ValueError, "2 pages of the destination, 3 of the source"),
+    (dict(), ValueError, "6 pages of the destination, 3 of the source"),
+    (dict(destination_index=np.zeros(2), source_index=[0, 1]), TypeError, "int32 or int64"),
+    (dict(destination_index=np.arange(6)[::2], source_index=[0, 1, 2]), TypeError, "contiguous"),
+    (dict(source=np.zeros((3, 5), "int8")), ValueError, "a page of the destination has the shape"),
+    (dict(source=np.zeros((3, 4), "uint8")), TypeError, "of int8, the source of uint8"),
+    (dict(source=np.zeros((3, 8), "int8")[:, ::2]), ValueError, "each page of the source must be contiguous"),
+    (dict(source=np.zeros((3, 4), "int8")[::-1]), ValueError, "ascending"),
+    (dict(destination=np.broadcast_to(np.zeros(4, "int8"), (6, 4))), ValueError, "read-only"),
+    (dict(destination=np.zeros((), "int8")), ValueError, "no dimensions"),
+    (dict(most_blocks=-1, destination_index=[0, 1, 2]), ValueError, "most_blocks"),
+])
+def test_wrong_lists_of_pages_are_refused(arguments, kind, text):
+    given = {"destination": np.zeros((6, 4), "int8"), "source": np.ones((3, 4), "int8"), **arguments}
+    kept = np.array(given["destination"])
+    with pytest.raises(kind, match=text):
+        pgas.copy_list(given.pop("destination"), given.pop("source"), **given)
+    assert (kept == 0).all()
+
+
 @pytest.mark.threads
 def test_who_has_it_open_and_tickets_that_end():
     x = pgas.shared_empty(4, "int8")

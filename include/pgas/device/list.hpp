@@ -1,6 +1,6 @@
 /// @file
-/// Copies of many blocks by one call: put_list() and get_list(), by one thread or by a group. copy_list.hpp describes
-/// the lists.
+/// Copies of many blocks by one call: put_list(), get_list() and copy_blocks(), by one thread or by a group.
+/// copy_list.hpp describes the lists.
 ///
 /// Paged caches and sharded weights consist of many small blocks. The threads of the group share the blocks of a list,
 /// so that many blocks are in flight at the same time. A loop of put() copies block after block.
@@ -78,6 +78,22 @@ template <PGAS_IS(group) G>
 PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   detail::copy_list_by_group<detail::direction::get, detail::completion::local_done>(ctx, g, list, pe);
 }
+
+/// @brief Copies the blocks of `list` in memory that this process has mapped: its own memory, the memory of direct PEs
+/// (context::remote()), and memory opened by a ticket (shared_memory.hpp). Needs no context.
+///
+/// *Callers* all threads of the group `g`, converged, with the same arguments. *On return* the blocks are copied, for
+/// all threads of the group. *Order* other processes see the blocks after a fence(), or after the kernel.
+/// *Errors* none: invalid addresses are not detected.
+template <PGAS_IS(group) G>
+PGAS_FN void copy_blocks(const G& g, const copy_list& list) {
+  g.sync();  // covers earlier accesses of the group's threads
+  detail::copy_listed<detail::direction::put>(detail::opaque(&list), 0, detail::slice_of(g));
+  g.sync();
+}
+
+/// @brief Like copy_blocks(), called by the calling thread alone.
+PGAS_FN void copy_blocks(const copy_list& list) { copy_blocks(this_thread{}, list); }
 
 /// @brief Like put_list(), called by the calling thread alone.
 PGAS_FN void put_list(const context& ctx, const copy_list& list, pe_or_peer pe) {

@@ -30,6 +30,7 @@ PGAS_FN void execute_strided(const operation_request& r, slice me) {
 /// threads that share the list, but contains whole subgroups. The threads of `g` first check all blocks that they copy.
 template <group G>
 PGAS_FN void execute_list(const list_request& r, const G& g, slice me) {
+  if (r.pe == list_request::no_pe) return copy_listed<direction::put>(opaque(&r.list), 0, me);
   const list_call call(&r.list, me, r.pe);
   if (r.put) {
     check_list<direction::put>(r.here, g, call);

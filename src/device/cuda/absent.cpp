@@ -3,6 +3,7 @@
 #include "device/device_event.hpp"
 #include "device/enqueued_work.hpp"
 #include "device/gpu_facts.hpp"
+#include "device/list_copies.hpp"
 #include "device/sharing.hpp"
 #include "device/stream_words.hpp"
 #include "device/visible_gpus.hpp"
@@ -26,6 +27,7 @@ std::unique_ptr<device> make_cuda_device(const config&, int) { refuse("set PGAS_
 std::unique_ptr<stream_words> make_cuda_stream_words(int, std::span<std::byte>) {
   refuse("make the timeline on the host");
 }
+void copy_list_on_gpu(int, void*, const copy_list&, unsigned) { refuse("copy on the host (memory_place::host())"); }
 gpu_survey survey_gpus() { refuse("use the host heap"); }
 gpu_uuid uuid_of_gpu(int) { refuse("use memory of the host"); }
 std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host"); }

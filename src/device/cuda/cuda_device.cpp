@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "device/cuda/choose_gpu.hpp"
+#include "device/cuda/reachable_list.hpp"
 #include "device/visible_gpus.hpp"
 #include "pgas/detail/poll_fairness.hpp"
 
@@ -525,7 +526,10 @@ void cuda_device::enqueue(const operation_request& request, stream_handle stream
 
 void cuda_device::enqueue(const list_request& request, stream_handle stream) {
   const enqueuing on(*this, stream);
-  kernels_->list(request, on.stream());
+  const reachable_list arrays(request.list, on.stream(), reaches_pageable_);
+  list_request reachable = request;
+  reachable.list = arrays.list();
+  kernels_->list(reachable, on.stream());
 }
 
 void cuda_device::copy_blocks(const operation_request& request, CUstream stream) {
@@ -610,13 +614,7 @@ std::vector<clock_reading> cuda_device::read_clock() {
 
 bool cuda_device::reaches(const void* memory) {
   const current_context current(context_);
-  const auto at = reinterpret_cast<CUdeviceptr>(memory);
-  // The driver reports no type for memory that no call of CUDA has allocated or registered.
-  unsigned type = 0;
-  if (driver().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS || type == 0)
-    return reaches_pageable_;
-  CUdeviceptr address = 0;
-  return driver().pointer_attribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at) == CUDA_SUCCESS && address == at;
+  return is_reachable(memory, reaches_pageable_);
 }
 
 }  // namespace pgas::detail::cuda

@@ -49,6 +49,8 @@ struct driver_api {
   decltype(&cuMemGetInfo) memory_info = driver_function{"cuMemGetInfo"};
   decltype(&cuMemAlloc) alloc = driver_function{"cuMemAlloc"};
   decltype(&cuMemFree) free = driver_function{"cuMemFree"};
+  decltype(&cuMemAllocAsync) alloc_async = driver_function{"cuMemAllocAsync"};
+  decltype(&cuMemFreeAsync) free_async = driver_function{"cuMemFreeAsync"};
   decltype(&cuMemHostAlloc) host_alloc = driver_function{"cuMemHostAlloc"};
   decltype(&cuMemFreeHost) host_free = driver_function{"cuMemFreeHost"};
   decltype(&cuMemHostGetDevicePointer) host_pointer = driver_function{"cuMemHostGetDevicePointer"};

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "device/list_copies.hpp"
 #include "host/world/host_operation.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/stream_rma.hpp"
@@ -130,26 +131,34 @@ void get_strided(const op_target& how, void* to, const void* from, const strides
 
 namespace {
 
-/// Throws unless kernels can read the arrays of a list. For pages, also checks what is known before the indices are
-/// read: the memory at both bases, and without indices of the symmetric side all of its pages.
+/// Throws for arrays that are null. For pages, also checks what is known before the indices are read: the memory at
+/// both bases, and without indices of the symmetric side all of its pages.
 void check_list(const host_operation& s, const copy_list& list, int pe, const char* what, bool put) {
   const auto refuse_null = [&](const void* memory, const char* role) {
     if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: {} is null", what, role));
   };
-  if (!list.has_pages()) {
-    refuse_null(list.blocks(), "the array of blocks");
-    return s.check_kernel_memory(list.blocks(), "the array of blocks");
-  }
+  if (!list.has_pages()) return refuse_null(list.blocks(), "the array of blocks");
   const copy_list::side& symmetric = put ? list.to_pages() : list.from_pages();
   const copy_list::side& local = put ? list.from_pages() : list.to_pages();
   refuse_null(local.base, "the base of the pages on this PE");
   s.check_kernel_memory(local.base, "the base of the pages on this PE");
-  s.check_kernel_memory(local.index, "the array of indices on this PE's side");
-  s.check_kernel_memory(symmetric.index, "the array of indices of the symmetric side");
   const std::size_t last = symmetric.index != nullptr ? 0 : byte_count(list.size() - 1, symmetric.stride);
   if (last > std::numeric_limits<std::size_t>::max() - list.page_bytes())
     throw error(code::invalid_argument, fmt::format("{}: the pages exceed any memory", what));
   static_cast<void>(s.target(symmetric.base, last + list.page_bytes(), 1, pe));
+}
+
+/// The copies of large blocks, of a direct PE.
+void copy_by_engines(host_operation& s, const copy_list& list, int pe, bool put) {
+  for (std::size_t i = 0; i < list.size(); ++i)  // checks all blocks before the first copy
+    static_cast<void>(s.target(put ? list[i].to : list[i].from, list[i].bytes, 1, pe));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto [to, from, bytes] = list[i];
+    if (put)
+      s.device().copy(s.target(to, bytes, 1, pe), from, bytes, s.queue());
+    else
+      s.device().copy(to, s.target(from, bytes, 1, pe), bytes, s.queue());
+  }
 }
 
 /// Implements both directions of the copies of a list.
@@ -159,14 +168,19 @@ void copy_blocks(const op_target& how, const copy_list& list, int pe, unsigned m
   s.check_pe(pe);
   if (list.size() == 0 || (list.has_pages() && list.page_bytes() == 0)) return;
   check_list(s, list, pe, what, put);
-  list_request request;
-  request.list = list;
-  request.pe = pe;
-  request.put = put;
-  request.most_blocks = most_blocks;
-  request.proxied = s.proxied(pe);
-  request.here = s.state().context();
-  s.device().enqueue(request, s.queue());
+  const auto reachable = [&](const void* memory) { return s.device().reaches(memory); };
+  if (!s.proxied(pe) && is_for_copy_engines(list, reachable)) {
+    copy_by_engines(s, list, pe, put);
+  } else {
+    list_request request;
+    request.list = list;
+    request.pe = pe;
+    request.put = put;
+    request.most_blocks = most_blocks;
+    request.proxied = s.proxied(pe);
+    request.here = s.state().context();
+    s.device().enqueue(request, s.queue());
+  }
   s.count(put ? operation_counter::kind::put : operation_counter::kind::get, pe,
           byte_count(list.size(), list.page_bytes()));
   if (how.wait) s.state().synchronize(s.queue());

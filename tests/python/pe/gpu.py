@@ -88,6 +88,24 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.synchronize()
     assert int(signal[1]) == 9
 
+    # Lists of pages: indices on the GPU and on the host, of both widths.
+    def array(values, dtype):
+        return torch.tensor(values, dtype=getattr(torch, dtype), device="cuda") if library == "torch" else cupy.asarray(values, dtype)
+
+    cache, staged = world.zeros((6, 40), "int32"), world.zeros((3, 40), "int32")
+    staged[...] = array([[me * 10 + i] * 40 for i in range(3)], "int32")
+    world.barrier()
+    world.put_list(cache, staged, right, destination_index=array([4, 0, 2], "int64"), source_index=array([2, 1, 0], "int32"))
+    world.put_list(cache, staged, right, destination_index=[5], source_index=[1])
+    world.barrier()
+    fetched = array([[0] * 40] * 2, "int32")
+    world.get_list(fetched, cache, right, source_index=array([4, 1], "int32"))
+    pgas.copy_list(fetched[1:], fetched[:1])
+    world.synchronize()
+    assert [int(row[0]) for row in cache] == [left * 10 + 1, 0, left * 10, 0, left * 10 + 2, left * 10 + 1]
+    assert (fetched == me * 10 + 2).all()
+    world.barrier()
+
     # Collectives on the current stream, and in a graph that is replayed.
     total = world.full(1000, float(me + 1))
     out = world.empty(1000 * n)

@@ -41,6 +41,29 @@ with pgas.join() as world:
         world.get(fetched, there, right)
         assert (fetched == here).all()
 
+    # Lists of pages, on the world's own queue and on a stream.
+    cache, staged = world.zeros((6, 5), "int32"), world.zeros((4, 5), "int32")
+    staged[...] = 1000 * me + np.arange(20).reshape(4, 5)
+    of_left, of_right = (1000 * pe + np.arange(20).reshape(4, 5) for pe in (left, right))
+    stream = world.stream()
+    for to, pages, on in [([5, 0, 3], [2, 2, 1], None), (np.array([1, 4], "int32"), range(2), stream),
+                           ([3, 2, 1, 0], None, pgas.CURRENT)]:
+        cache[...] = -1
+        world.barrier()
+        world.put_list(cache, staged, right, destination_index=to, source_index=pages, stream=on)
+        stream.synchronize()
+        world.barrier()
+        expected = np.full((6, 5), -1)
+        expected[np.asarray(to)] = of_left if pages is None else of_left[list(pages)]
+        assert (cache == expected).all(), (cache, expected)
+        fetched = np.zeros((9, 2, 5), "int32")
+        world.get_list(fetched[::2, 1], staged, right, destination_index=[4, 1], source_index=[0, 3], stream=on)
+        stream.synchronize()
+        assert (fetched[8, 1] == of_right[0]).all() and (fetched[2, 1] == of_right[3]).all()
+        assert np.count_nonzero(fetched) == np.count_nonzero(of_right[[0, 3]])
+        world.barrier()
+    world.put_list(cache, staged, right, destination_index=[], source_index=[])
+
     # Access to peers' memory by load and store.
     world.barrier()
     world.peer(y, right)[:, 2, ::2] = 1000 + me

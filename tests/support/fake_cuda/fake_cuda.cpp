@@ -140,6 +140,7 @@ CUresult ctx_priorities(int* least, int* greatest) {
   return CUDA_SUCCESS;
 }
 CUresult primary_retain(CUcontext* context, CUdevice gpu) {
+  if (gpu < 0 || gpu >= number("FAKE_CUDA_GPUS", "1")) return CUDA_ERROR_INVALID_DEVICE;
   *context = context_of(gpu);
   return CUDA_SUCCESS;
 }
@@ -208,6 +209,10 @@ CUresult alloc(CUdeviceptr* address, std::size_t bytes) {
   return all_memory().allocate(address, bytes, CU_MEMORYTYPE_DEVICE);
 }
 CUresult free_memory(CUdeviceptr address) { return all_memory().free(address); }
+CUresult alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream) { return alloc(address, bytes); }
+CUresult free_async(CUdeviceptr address, CUstream on) {
+  return enqueue(on, [address] { static_cast<void>(free_memory(address)); });
+}
 CUresult host_alloc(void** address, std::size_t bytes, unsigned) {
   return all_memory().allocate(reinterpret_cast<CUdeviceptr*>(address), bytes, CU_MEMORYTYPE_HOST);
 }
@@ -296,6 +301,12 @@ CUresult stream_capture_info(CUstream, CUstreamCaptureStatus* status, cuuint64_t
 CUresult exchange_capture_mode(CUstreamCaptureMode*) { return CUDA_SUCCESS; }
 
 CUresult copy_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream on) {
+  if (all_memory().type_at(from) == 0) {  // pageable memory is read during the call
+    const auto* const begin = static_cast<const char*>(pointer(from));
+    return enqueue(on, [to, copy = std::vector<char>(begin, begin + bytes)] {
+      std::memcpy(pointer(to), copy.data(), copy.size());
+    });
+  }
   return enqueue(on, [=] { std::memcpy(pointer(to), pointer(from), bytes); });
 }
 CUresult copy_2d_async(const CUDA_MEMCPY2D* what, CUstream on) {
@@ -404,6 +415,8 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuPointerGetAttribute", address(pointer_attribute)},
       {"cuMemAlloc", address(alloc)},
       {"cuMemFree", address(free_memory)},
+      {"cuMemAllocAsync", address(alloc_async)},
+      {"cuMemFreeAsync", address(free_async)},
       {"cuMemHostAlloc", address(host_alloc)},
       {"cuMemFreeHost", address(host_free)},
       {"cuMemHostGetDevicePointer", address(host_pointer)},

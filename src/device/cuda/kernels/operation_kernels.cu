@@ -18,7 +18,8 @@ extern "C" __global__ void __launch_bounds__(launch_bound(max_operation_threads)
   execute_strided(request, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
 }
 
-extern "C" __global__ void __launch_bounds__(max_list_threads, 2) pgas_list(list_request request) {
+extern "C" __global__ void __launch_bounds__(max_list_threads, 2)
+    pgas_list(const __grid_constant__ list_request request) {
   wait_for_predecessor();
   const block mine;
   execute_list(request, mine, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});

@@ -1,0 +1,38 @@
+/// @file
+/// Copies of lists by streams of the application, in memory that this process has mapped. They need no world.
+#pragma once
+
+#include <cstddef>
+
+#include "pgas/copy_list.hpp"
+
+namespace pgas::detail {
+
+/// The size of a block from which one copy by a copy engine is faster than a kernel. A copy engine takes about 1.5 us
+/// longer per copy, and has a tenth more bandwidth.
+inline constexpr std::size_t engine_block_bytes = std::size_t{8} << 20;
+
+/// Whether copy engines copy the list, block by block. The host then reads the arrays of the list during the call, so
+/// they are in memory that kernels cannot access, and that the stream therefore does not change.
+/// @param reachable whether kernels can access the memory at an address
+template <class Reachable>
+[[nodiscard]] bool is_for_copy_engines(const copy_list& list, const Reachable& reachable) {
+  if (list.has_pages()) {
+    const auto is_read_now = [&](const void* index) { return index == nullptr || !reachable(index); };
+    return list.page_bytes() >= engine_block_bytes && is_read_now(list.to_pages().index) &&
+           is_read_now(list.from_pages().index);
+  }
+  if (reachable(list.blocks())) return false;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].bytes < engine_block_bytes) return false;
+  return true;
+}
+
+/// Copies the blocks. @param stream as in stream_words
+void copy_list_on_host(void* stream, const copy_list& list);
+/// Enqueues the copies on a stream of a GPU. *Errors* device_unavailable; capturing, for arrays in pageable memory in a
+/// capture; device_failed.
+/// @param most_blocks the limit of thread blocks; 0: no limit
+void copy_list_on_gpu(int ordinal, void* stream, const copy_list& list, unsigned most_blocks);
+
+}  // namespace pgas::detail
