@@ -9,18 +9,16 @@
 // batches that may be overwritten.
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "pgas/device.hpp"
-#include "pgas/pgas.hpp"
-#include "pgas/shared_memory.hpp"
+#include "common/station.hpp"
 #include "pgas/timeline.hpp"
 
 namespace {
 
+using examples::station;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t slots = 4;
@@ -44,15 +42,6 @@ struct inspect {
   }
 };
 
-/// A world of this process alone, for its streams and kernel launches.
-struct station {
-  pgas::world world = pgas::world::join();
-  pgas::stream stream{world};
-  pgas::launch_config shape{.blocks = 1, .threads = world.heap() == pgas::heap_kind::cuda ? 256U : 1U, .on = &stream};
-  pgas::memory_place place =
-      world.heap() == pgas::heap_kind::cuda ? pgas::memory_place::gpu(world.device()) : pgas::memory_place::host();
-};
-
 /// Returns when the seat has taken the batch, even if its consumer ends and restarts.
 void await(const pgas::timeline& taken, std::uint64_t batch, int seat) {
   bool told = false;
@@ -74,12 +63,8 @@ void produce(const std::string& folder, int seats, std::uint64_t batches, int pa
   std::vector<pgas::timeline> taken;
   for (int seat = 0; seat < seats; ++seat) {
     taken.push_back(pgas::timeline::make(here.place));
-    const std::string file = folder + "/seat" + std::to_string(seat);
-    std::ofstream(file + ".new") << ring.ticket() << '\n'
-                                 << full.ticket() << '\n'
-                                 << taken.back().ticket() << '\n'
-                                 << batches << '\n';
-    std::rename((file + ".new").c_str(), file.c_str());  // readers find a complete file
+    examples::write_lines(folder + "/seat" + std::to_string(seat),
+                          {ring.ticket(), full.ticket(), taken.back().ticket(), std::to_string(batches)});
   }
   auto* buffers = static_cast<std::uint64_t*>(ring.data());
   for (std::uint64_t batch = 1; batch <= batches; ++batch) {
@@ -100,8 +85,8 @@ struct offer {
   std::uint64_t batches = 0;
 
   explicit offer(const std::string& file) {
-    std::ifstream lines(file);
-    lines >> ring >> full >> taken >> batches;
+    const std::vector<std::string> lines = examples::read_lines(file);
+    if (lines.size() == 4) ring = lines[0], full = lines[1], taken = lines[2], batches = std::stoull(lines[3]);
   }
 };
 

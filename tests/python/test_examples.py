@@ -9,7 +9,8 @@ import pytest
 
 from conftest import launcher, needs_interpreter_of_triton, run
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+EXAMPLES = TESTS.parent / "examples" / "python"
 
 
 def test_numpy_ring():
@@ -31,6 +32,17 @@ def test_numpy_halo(n):
 
 def test_share_array():
     assert run([sys.executable, EXAMPLES / "share_array.py"]).check().out.endswith("by the other process: 100.0\n")
+
+
+@pytest.mark.parametrize("what, every", [("transfers", 30), ("kill-prefill", 67), ("kill-decode", 67)])
+def test_kv_cache(what, every):
+    run([sys.executable, TESTS / "sharing/kv_cache_test.py", f"{sys.executable}|{EXAMPLES / 'kv_cache.py'}", what, every], timeout=200).check()
+
+
+@pytest.mark.parametrize("what, number", [("transfers", 30), ("kill-trainer", 5), ("kill-engine", 2)])
+def test_weights(what, number):
+    run([sys.executable, TESTS / "sharing/weights_test.py", f"{sys.executable}|{EXAMPLES / 'weights.py'}", launcher(1)[0], what, number],
+        timeout=200).check()
 
 
 @pytest.mark.parametrize("n", [2, 4])
