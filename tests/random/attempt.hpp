@@ -46,6 +46,7 @@ class attempt {
     body_.capacity = 2 * segment;  // some operations take several instructions
     body_.program = pes_.allocate<instruction>(std::size_t{body_.capacity} * static_cast<unsigned>(choice.blocks));
     body_.word_sets = pes_.allocate<word_set>(segment);
+    body_.blocks = pes_.allocate<copy_block>(std::size_t{segment} * places::listed_blocks);
     body_.lengths = pes_.allocate<std::uint32_t>(static_cast<unsigned>(choice.blocks));
     body_.teams = pes_.allocate<team_view>(n_teams);
     set_teams();

@@ -46,6 +46,10 @@ const char* name_of(opcode what) {
     case opcode::ibput_nbi: return "ibput_nbi";
     case opcode::ibget: return "ibget";
     case opcode::ibget_nbi: return "ibget_nbi";
+    case opcode::put_list: return "put_list";
+    case opcode::put_list_nbi: return "put_list_nbi";
+    case opcode::get_list: return "get_list";
+    case opcode::get_list_nbi: return "get_list_nbi";
     case opcode::atomic_min: return "atomic_min";
     case opcode::atomic_fetch_min: return "atomic_fetch_min";
     case opcode::atomic_max: return "atomic_max";

@@ -45,7 +45,8 @@ generator::generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fe
       signals_(index(n_pes), std::vector<sent>(places::signal_words)),
       known_(index(n_actors_), std::vector<std::uint64_t>(places::signal_words)),
       lists_(index(n_actors_)),
-      word_sets_(index(n_pes)) {
+      word_sets_(index(n_pes)),
+      n_listed_(index(n_pes)) {
   make_teams();
 }
 
@@ -269,6 +270,7 @@ bool generator::try_any() {
 void generator::next_segment(std::uint32_t operations) {
   for (auto& list : lists_) list.clear();
   for (auto& list : word_sets_) list.clear();
+  std::fill(n_listed_.begin(), n_listed_.end(), 0);
   std::vector<int> everyone(index(n_actors_));
   std::iota(everyone.begin(), everyone.end(), 0);
   history_.join(everyone);

@@ -145,6 +145,7 @@ class generator {
       known_;  ///< by actor: the values that the actor knows its signal words to have reached
   std::vector<std::vector<instruction>> lists_;
   std::vector<std::vector<word_set>> word_sets_;
+  std::vector<std::uint32_t> n_listed_;  ///< the number of lists of each PE in the segment
   bool by_grid_ = false;
 };
 

@@ -35,13 +35,15 @@ void generator::take_all(const std::vector<int>& members, std::vector<instructio
 }
 
 bool generator::try_strided(int actor) {
-  constexpr opcode kinds[] = {opcode::iput, opcode::iput_nbi, opcode::ibput, opcode::ibput_nbi,
-                              opcode::iget, opcode::iget_nbi, opcode::ibget, opcode::ibget_nbi};
+  constexpr opcode kinds[] = {opcode::iput,     opcode::iput_nbi,     opcode::ibput,    opcode::ibput_nbi,
+                              opcode::put_list, opcode::put_list_nbi, opcode::iget,     opcode::iget_nbi,
+                              opcode::ibget,    opcode::ibget_nbi,    opcode::get_list, opcode::get_list_nbi};
   const target to = pick_target(actor);
   const int me = pe_of(actor);
-  const std::uint32_t kind = pick(8);
-  const bool puts = kind < 4;
-  const bool blocks = kind % 4 >= 2;
+  const std::uint32_t kind = pick(12);
+  const bool puts = kind < 6;
+  const bool blocks = kind % 6 >= 2;
+  const bool listed = kind % 6 >= 4;
   const bool late = kind % 2 == 1;
   instruction i = blank();
   i.what = kinds[kind];
@@ -55,7 +57,7 @@ bool generator::try_strided(int actor) {
   i.count = pick(large ? 10 : 100);
   // The blocks of the destination do not overlap; the blocks of the source may overlap.
   const auto signed_stride = [&](std::uint32_t stride) {
-    return chance(3) ? -static_cast<int>(stride) : static_cast<int>(stride);
+    return !listed && chance(3) ? -static_cast<int>(stride) : static_cast<int>(stride);
   };
   i.dst_stride = signed_stride(std::max(block, 1u) + pick(4));
   i.src_stride = signed_stride(pick(block + 4));
@@ -85,6 +87,7 @@ bool generator::try_strided(int actor) {
         return history_.allowed(actor, written, needed) && history_.allowed(actor, read, access::read);
       }))
     return false;
+  if (listed) i.signal = n_listed_[index(me)]++;
   static_cast<void>(each([&](place written, place read) {
     history_.record(actor, read, late ? access::late_read : access::read);
     history_.record(actor, written, how);

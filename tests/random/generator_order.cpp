@@ -103,7 +103,10 @@ bool generator::try_grid(int actor) {
     case opcode::iget_nbi:
     case opcode::ibput:
     case opcode::ibput_nbi:
-    case opcode::ibget_nbi: quiet_grid(pe); return true;
+    case opcode::ibget_nbi:
+    case opcode::put_list:
+    case opcode::put_list_nbi:
+    case opcode::get_list_nbi: quiet_grid(pe); return true;
     default: break;
   }
   // Operations that are complete on return are complete for all blocks.

@@ -33,6 +33,7 @@ class run_in_world {
     body_.capacity = 2 * segment;
     body_.program = allocate<instruction>(std::size_t{body_.capacity} * static_cast<unsigned>(blocks));
     body_.word_sets = allocate<word_set>(segment);
+    body_.blocks = allocate<pgas::copy_block>(std::size_t{segment} * places::listed_blocks);
     body_.lengths = allocate<std::uint32_t>(static_cast<unsigned>(blocks));
     body_.teams = allocate<team_view>(n_teams);
     for (std::uint32_t t = 0; t < n_teams; ++t) {

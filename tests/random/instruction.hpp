@@ -26,6 +26,10 @@ enum class opcode : std::uint8_t {
   ibput_nbi,
   ibget,
   ibget_nbi,
+  put_list,
+  put_list_nbi,
+  get_list,
+  get_list_nbi,
   // signals and waits
   put_signal,
   put_signal_nbi,
@@ -145,7 +149,7 @@ struct instruction {
   std::uint32_t count;
   std::int32_t dst_stride;
   std::int32_t src_stride;
-  std::uint32_t signal;  ///< the index of a signal word or of a lock
+  std::uint32_t signal;  ///< the index of a signal word, of a lock or of an array of blocks
   std::uint32_t result;  ///< the place of the result in this PE's own arena
   pgas::signal_op how;
   pgas::cmp compare;
@@ -203,6 +207,8 @@ struct places {
   static constexpr std::uint32_t guarded_words = 3 * most_blocks;
   static constexpr std::uint32_t locks = guarded_words + n_teams;
   static constexpr std::uint32_t signal_words = locks + n_teams;
+  /// The largest number of blocks of an array. Longer lists consist of pages.
+  static constexpr std::uint32_t listed_blocks = 12;
 };
 
 }  // namespace pgas_random

@@ -25,6 +25,7 @@ struct interpreter {
   sym<std::uint32_t> lengths;  ///< one length for each block
   sym<team_view> teams;
   sym<word_set> word_sets;  ///< one word set for each of the program's waits for several words
+  sym<copy_block> blocks;   ///< places::listed_blocks blocks for each list of the program
   std::uint32_t capacity;
 
   template <class T>
@@ -78,6 +79,37 @@ struct interpreter {
         case opcode::ibput_nbi: return ibput_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
         case opcode::ibget: return ibget(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
         default: return ibget_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
+      }
+    });
+  }
+
+  /// A list of the blocks of a strided copy: pages, or an array in another order.
+  template <class T, class G>
+  PGAS_FN copy_list list_of(const context& ctx, const G& g, const instruction& i) const {
+    T* const dst = at<T>(ctx, i.dst);
+    const T* const src = at<T>(ctx, i.src);
+    const std::size_t bytes = i.value * sizeof(T);
+    if (i.count > places::listed_blocks || i.number % 3 == 0)
+      return {page_side<void, std::int32_t>{dst, static_cast<std::size_t>(i.dst_stride) * sizeof(T)},
+              page_side<const void, std::int64_t>{src, static_cast<std::size_t>(i.src_stride) * sizeof(T)}, bytes,
+              i.count};
+    copy_block* const listed = blocks.at(ctx) + std::size_t{i.signal} * places::listed_blocks;
+    for (auto k = static_cast<std::uint32_t>(g.thread_rank()); k < i.count; k += static_cast<std::uint32_t>(g.size())) {
+      const std::uint32_t from_end = i.count - 1 - k;
+      listed[k] = {dst + static_cast<std::int64_t>(from_end) * i.dst_stride,
+                   src + static_cast<std::int64_t>(from_end) * i.src_stride, bytes};
+    }
+    return {listed, i.count};  // the call synchronizes the group first
+  }
+  template <class Block, class T>
+  PGAS_OUTLINE void transfer_list(const Block& block, const context& ctx, const instruction& i) const {
+    as_caller(i, block, [&](const auto& g) {
+      const copy_list list = list_of<T>(ctx, g, i);
+      switch (i.what) {
+        case opcode::put_list: return put_list(ctx, g, list, i.pe);
+        case opcode::put_list_nbi: return put_list_nbi(ctx, g, list, i.pe);
+        case opcode::get_list: return get_list(ctx, g, list, i.pe);
+        default: return get_list_nbi(ctx, g, list, i.pe);
       }
     });
   }
@@ -296,6 +328,12 @@ struct interpreter {
       case opcode::ibget_nbi:
         return i.of == element::b1 ? transfer_strided<Block, std::uint8_t>(block, ctx, i)
                                    : transfer_strided<Block, std::uint64_t>(block, ctx, i);
+      case opcode::put_list:
+      case opcode::put_list_nbi:
+      case opcode::get_list:
+      case opcode::get_list_nbi:
+        return i.of == element::b1 ? transfer_list<Block, std::uint8_t>(block, ctx, i)
+                                   : transfer_list<Block, std::uint64_t>(block, ctx, i);
       case opcode::broadcast:
       case opcode::fcollect:
       case opcode::collect:

@@ -138,11 +138,15 @@ void model::apply(const instruction& i, int me, int pe) {
     case opcode::iput:
     case opcode::iput_nbi:
     case opcode::ibput:
-    case opcode::ibput_nbi: return copy_strided(i, pe, me);
+    case opcode::ibput_nbi:
+    case opcode::put_list:
+    case opcode::put_list_nbi: return copy_strided(i, pe, me);
     case opcode::iget:
     case opcode::iget_nbi:
     case opcode::ibget:
-    case opcode::ibget_nbi: return copy_strided(i, me, pe);
+    case opcode::ibget_nbi:
+    case opcode::get_list:
+    case opcode::get_list_nbi: return copy_strided(i, me, pe);
     case opcode::put_signal:
     case opcode::put_signal_nbi: copy(pe, i.dst, me, i.src, bytes, i.number); return send(i, pe);
     case opcode::signal_set:
