@@ -27,5 +27,6 @@
 #include "pgas/device/signal.hpp"
 #include "pgas/device/strided.hpp"
 #include "pgas/device/wait.hpp"
+#include "pgas/device/window.hpp"
 
 #include "pgas/detail/names_end.inc"

@@ -23,6 +23,7 @@
 #include "pgas/team.hpp"               // IWYU pragma: export
 #include "pgas/type_requirements.hpp"  // IWYU pragma: export
 #include "pgas/wait.hpp"               // IWYU pragma: export
+#include "pgas/window.hpp"             // IWYU pragma: export
 #include "pgas/world.hpp"              // IWYU pragma: export
 #include "pgas/world_stats.hpp"        // IWYU pragma: export
 

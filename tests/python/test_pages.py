@@ -23,7 +23,7 @@ BLOCKS = {
                        "": ["ring_output"]},
     "docs/python-kernels.md": {"python": ["triton_shift", "cupy_fragment", "numba_fragment"]},
     "docs/torch.md": {"sh": ["install", "own_tests"], "python": ["first_torch_program", "triton_copy"]},
-    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "lists", "on_another_gpu", "registered"], "python": ["exporter", "importer"]},
+    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "lists", "on_another_gpu", "registered", "windows"], "python": ["exporter", "importer"]},
 }
 
 
@@ -437,6 +437,47 @@ def test_registered(build):
     made = build(REGISTERED.format(body="\n".join("  " + line for line in [*lines[:put + 1], *seen, *lines[put + 1:]])))
     job = run([*launcher(2)[:-1], made], PGAS_HEAP=None).check()
     assert sorted(job.out.splitlines()) == ["0 has 2", "1 has 1"]
+
+
+WINDOWS = """
+#include <pgas/copy_blocks.hpp>
+#include <pgas/device.hpp>
+#include <pgas/pgas.hpp>
+#include <cstdio>
+struct gather_rows {{
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block, pgas::window_view view, int* rows) const {{
+    for (std::int32_t pe = 0; pe < view.n_pes(); ++pe) rows[pe] = *view.at<int>(pe, 4);
+  }}
+}};
+int main() {{
+  auto world = pgas::world::join();
+  const pgas::team& team = world.team();
+  auto memory = pgas::shared_memory::make({{world.device()}}, static_cast<std::size_t>(world.my_pe() + 1) << 21);
+  void* const my_pool = memory.data();
+  const std::size_t my_bytes = memory.size();
+  auto given = world.allocate<int>(16);
+  int* const rows = given.data();
+  const int mine = 10 + world.my_pe();
+  pgas::put(world, rows, &mine, 1, world.my_pe());
+  const pgas::copy_block block{{static_cast<int*>(my_pool) + 1, rows, 4}};
+  pgas::copy_blocks({{world.device()}}, nullptr, {{&block, 1}});
+  world.barrier_all();
+  const pgas::launch_config shape{{.blocks = 1, .threads = 1}};
+  const gather_rows gather;
+{body}
+  world.synchronize();
+  for (int pe = 0; pe < world.n_pes(); ++pe) std::printf("%d ", pgas::g(world, rows + pe, world.my_pe()));
+  std::puts("");
+  world.barrier_all();
+}}
+"""
+
+
+def test_windows(build):
+    """Runs the program on two PEs, on the host heap."""
+    made = build(WINDOWS.format(body=block("docs/sharing.md", "cpp", "windows")))
+    assert run([*launcher(2)[:-1], made], PGAS_HEAP="host").check().out == "10 11 \n" * 2
 
 
 # ---- the commands of README.md ---------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "common/keyed_hash.hpp"
@@ -80,6 +81,19 @@ void forbid_reopening(int fd, const void* data) {
   }
 }
 
+/// Identifies files by their inodes, which stay as long as a process has them open. The key keeps inodes from
+/// importers.
+bits128 identity_of(const std::vector<program_file>& files) {
+  static const bits128 key = random_bits();
+  std::vector<std::uint64_t> numbers;
+  for (const program_file& file : files) {
+    struct stat about {};
+    if (::fstat(file.fd.get(), &about) != 0) fail("fstat", errno);
+    numbers.insert(numbers.end(), {about.st_dev, about.st_ino});
+  }
+  return keyed_hash(key, std::as_bytes(std::span(numbers)));
+}
+
 class host_memory final : public exportable_memory {
  public:
   host_memory(std::vector<program_file> files, mapping own, void* data, std::size_t bytes, access importers)
@@ -87,7 +101,7 @@ class host_memory final : public exportable_memory {
     described_.way = sharing_way::memory_file;
     described_.read_only = importers == access::read_only ? 1 : 0;
     described_.bytes = bytes;
-    described_.block = random_bits();
+    described_.block = identity_of(files_);
   }
 
   [[nodiscard]] void* data() const noexcept override { return data_; }

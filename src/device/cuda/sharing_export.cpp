@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "common/keyed_hash.hpp"
 #include "common/system_error.hpp"
@@ -29,14 +30,26 @@ bool ask(Value& value, CUpointer_attribute what, const void* pointer) {
   return driver().pointer_attribute(&value, what, address_of(pointer)) == CUDA_SUCCESS;
 }
 
-sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, std::size_t offset, access importers) {
+/// Identifies memory by the driver's number of its allocation. Without a number, each call returns another identity; so
+/// also for cuMemCreate, because a program may map other physical memory at the same address.
+bits128 identity_of(sharing_way way, const void* pointer, std::size_t bytes) {
+  static const bits128 key = random_bits();
+  unsigned long long allocation = 0;
+  if (way == sharing_way::vmm || !ask(allocation, CU_POINTER_ATTRIBUTE_BUFFER_ID, pointer)) return random_bits();
+  const std::uint64_t numbers[] = {allocation, reinterpret_cast<std::uintptr_t>(pointer), bytes};
+  return keyed_hash(key, std::as_bytes(std::span(numbers)));
+}
+
+/// Describes memory of the program at `pointer`.
+sharing_description describe(sharing_way way, int ordinal, const void* pointer, std::size_t bytes, std::size_t offset,
+                             access importers) {
   sharing_description is;
   is.way = way;
   is.read_only = importers == access::read_only ? 1 : 0;
   is.bytes = bytes;
   is.offset = offset;
   is.gpu = uuid_of_gpu(ordinal);
-  is.block = random_bits();
+  is.block = identity_of(way, pointer, bytes);
   return is;
 }
 
@@ -197,7 +210,7 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     refuse(pointer, fmt::format("lies in allocations of {} bytes, and {} were given: importers would get all of them. "
                                 "Pass whole allocations, or allow it (whole_block::allow)",
                                 all, bytes));
-  const sharing_description is = describe(sharing_way::vmm, context.ordinal(), bytes, offset, importers);
+  const sharing_description is = describe(sharing_way::vmm, context.ordinal(), pointer, bytes, offset, importers);
   return std::make_unique<vmm_memory>(std::move(context), pointer, is, std::move(chunks), fabric);
 }
 
@@ -216,7 +229,7 @@ std::unique_ptr<exportable_memory> adopt_pool(primary_context context, void* poi
            fmt::format("is of a memory pool, and importers get a descriptor of all of the pool, now {} bytes: use "
                        "shared_memory::make(), or allow it (whole_block::allow)",
                        all));
-  const sharing_description is = describe(sharing_way::pool, context.ordinal(), bytes, 0, importers);
+  const sharing_description is = describe(sharing_way::pool, context.ordinal(), pointer, bytes, 0, importers);
   auto made = std::make_unique<pool_memory>(std::move(context), pointer, is, pool);
   try {
     static_cast<void>(made->piece(0));
@@ -252,7 +265,7 @@ std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* p
                     "kind (cuIpcGetMemHandle)",
                     pointer),
         code::invalid_argument);
-  const sharing_description is = describe(sharing_way::legacy, context.ordinal(), bytes, offset, importers);
+  const sharing_description is = describe(sharing_way::legacy, context.ordinal(), pointer, bytes, offset, importers);
   return std::make_unique<legacy_memory>(std::move(context), pointer, is, size, handle);
 }
 
@@ -316,7 +329,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   chunks.add(one);
   chunks.map(ordinal, access::read_write);
   void* const data = pointer_to(chunks.start());
-  const sharing_description is = describe(sharing_way::vmm, ordinal, bytes, 0, importers);
+  const sharing_description is = describe(sharing_way::vmm, ordinal, data, bytes, 0, importers);
   return std::make_unique<vmm_memory>(std::move(context), data, is, std::move(chunks), fabric);
 }
 
