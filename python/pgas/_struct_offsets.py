@@ -4,7 +4,7 @@ Printed by tests/python/kernels/layout.cpp from the library's own headers, and c
 """
 
 # pgas::context
-ABI = 0xd0068
+ABI = 0xe0068
 CONTEXT_BYTES = 104
 CONTEXT_ABI = 0
 CONTEXT_WORLD_PE = 4

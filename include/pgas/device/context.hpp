@@ -18,7 +18,7 @@ namespace detail {
 /// Changes whenever the layout or the meaning of a struct changes that kernels of a program share with the library:
 /// pgas::context, team_view, detail::grid_place, detail::grid_state, and the structs in detail/failure_record.hpp,
 /// detail/team_state_layout.hpp and detail/proxy_ring.hpp.
-inline constexpr std::uint32_t abi_version = 13;
+inline constexpr std::uint32_t abi_version = 14;
 
 /// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
 /// distance: the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE
