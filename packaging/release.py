@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes a release: the version in all files, the ABI reference, the source archive.
 
-Usage: release.py check                    fails unless all files have the version of include/pgas/version.h
+Usage: release.py check                    fails unless all files have the version of include/pgas/version.h, and no
+                                           file for users contains the address of a draft, such as example.org
        release.py prepare VERSION TYPES    sets the version and the date, and makes the ABI reference of TYPES
        release.py archive FOLDER           writes FOLDER/pgas-VERSION.tar.gz of the last commit, and its SHA-256
 
@@ -30,6 +31,9 @@ HEADER = ROOT / "include/pgas/version.h"
 CHANGELOG = ROOT / "CHANGELOG.md"
 # Files whose readers cannot take the version from the header, and the line that states it.
 STATED = {ROOT / "CITATION.cff": "version: {}", ROOT / "packaging/conda/recipe.yaml": '  version: "{}"'}
+# Addresses that only drafts have: no file for users may contain them.
+DRAFT = re.compile(r"[\w.-]*\bexample\.(?:com|net|org)\b|[\w.-]+\.example\b|\S+@localhost\b")
+READ = ["*.md", "*.cff", "pyproject.toml", "python/*.md", "docs/**/*.md", "packaging/**/*", "cmake/*.cmake", "examples/**/*.md"]
 REFERENCE = ROOT / "tests/abi/released.abi.xz"
 ACCEPTED = ROOT / "tests/abi/accepted.abignore"
 UNRELEASED = "## Unreleased"
@@ -73,6 +77,9 @@ def check() -> list[str]:
     for name in ("CMakeLists.txt", "pyproject.toml", "python/CMakeLists.txt"):
         if re.search(rf'[^\d.]{re.escape(version)}[^\d.]', (ROOT / name).read_text(encoding="utf-8")):
             wrong.append(f"{name} states the version {version}: read it from include/pgas/version.h")
+    for path in sorted({path for pattern in READ for path in ROOT.glob(pattern)} - {pathlib.Path(__file__).resolve()}):
+        if path.is_file() and (found := DRAFT.search(path.read_text(encoding="utf-8", errors="replace"))):
+            wrong.append(f"{path.relative_to(ROOT)}: '{found.group()}' is the address of a draft")
     return wrong
 
 

@@ -1,7 +1,6 @@
-# The spack package. It builds the source archive of a release, which packaging/release.py makes:
+# The spack package. It builds the source tree that it is called in: a clone, or the source archive of a release.
 #
-#   spack repo create repo && mkdir -p repo/packages/pgas && cp package.py repo/packages/pgas/ && spack repo add repo
-#   cp pgas-0.1.0.tar.gz . && spack install pgas          or: spack dev-build pgas@main, in the source tree
+#   spack repo create repo && cp -r packaging/spack repo/packages/pgas && spack repo add repo && spack dev-build pgas@main
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
@@ -11,12 +10,9 @@ from spack.package import *
 class Pgas(CMakePackage, CudaPackage):
     """One-sided communication for GPU kernels: a symmetric heap, signals, atomics and collectives."""
 
-    homepage = "https://example.org/pgas"
-    url = "https://example.org/pgas-0.1.0.tar.gz"
-
     license("Apache-2.0", checked_by="pgas")
 
-    version("main", branch="main", git="https://example.org/pgas.git")
+    version("main")  # without an address: the archive of a release is on no server
 
     variant("tools", default=True, description="pgasrun and the other programs")
     variant("compat", default=False, description="The interfaces of OpenSHMEM and, with CUDA, NVSHMEM")

@@ -72,6 +72,8 @@ def main():
     text = citation.read_text()
     citation.write_text(text.replace("version: 7.2.3", "version: 7.2.2"))
     expect("CITATION.cff: version 7.2.2", run(*release, "check", cwd=clone, fails=True))
+    citation.write_text(text + "url: https://pgas.example.org\n")
+    expect("CITATION.cff: 'pgas.example.org' is the address of a draft", run(*release, "check", cwd=clone, fails=True))
     citation.write_text(text)
 
     run(*release, "archive", work / "dist", cwd=clone)
