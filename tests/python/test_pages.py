@@ -23,7 +23,9 @@ BLOCKS = {
                        "": ["ring_output"]},
     "docs/python-kernels.md": {"python": ["triton_shift", "cupy_fragment", "numba_fragment"]},
     "docs/torch.md": {"sh": ["install", "own_tests"], "python": ["first_torch_program", "triton_copy"]},
-    "docs/sharing.md": {"cpp": ["two_programs", "with_a_timeline", "lists", "on_another_gpu", "registered", "windows"], "python": ["exporter", "importer"]},
+    "docs/sharing.md": {"cpp": ["two_programs", "another_program", "with_a_timeline", "another_with_a_timeline", "lists", "on_another_gpu", "registered",
+                                "windows"],
+                        "python": ["exporter", "importer"]},
 }
 
 
@@ -335,12 +337,6 @@ def test_shift(build, cuda, tmp_path):
     assert [each.communicate(timeout=60)[0] for each in jobs] == ["0 of 2: 1\n", "1 of 2: 1\n"]
 
 
-def columns(text):
-    """Separates two programs that a block shows side by side. Returns the lines of each."""
-    width = text.splitlines()[0].index("auto memory", 10) if "auto memory" in text.splitlines()[0][10:] else text.splitlines()[0].index("// another")
-    return [line[:width].rstrip() for line in text.splitlines()], [line[width:].rstrip() for line in text.splitlines()]
-
-
 # The parts that the programs of docs/sharing.md leave out, for the host, where a kernel is a function.
 BESIDE = """
 #include <pgas/pgas.hpp>
@@ -370,10 +366,10 @@ def for_the_host(lines):
     return BESIDE.format(body=re.sub(r"(\w+)<<<\.\.\., stream>>>", r"\1", re.sub(r"memory_place::gpu\(\d\)", "memory_place::host()", text)))
 
 
-@pytest.mark.parametrize("name", ["two_programs", "with_a_timeline"])
-def test_two_programs_of_cxx(build, name):
+@pytest.mark.parametrize("name, other", [("two_programs", "another_program"), ("with_a_timeline", "another_with_a_timeline")])
+def test_two_programs_of_cxx(build, name, other):
     """Runs the programs on the host. tests/sharing runs similar programs on GPUs."""
-    one, another = columns(block("docs/sharing.md", "cpp", name))
+    one, another = (block("docs/sharing.md", "cpp", each).splitlines() for each in (name, other))
     if name == "with_a_timeline":  # the program uses the memory of the previous program
         one.insert(0, "auto memory = pgas::shared_memory::make(pgas::memory_place::gpu(0), bytes);")
     exporter, importer = build(for_the_host(one), "exporter"), build(for_the_host(another), "importer")
