@@ -68,7 +68,7 @@ WORDS = {
 FILE_PAGE = 400  # the longest file that is shown as a whole, in lines
 
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.M | re.S)
-LINK = re.compile(r"\]\(([^()\s]+)\)")
+LINK = re.compile(r"(\[[\w./-]+\.md)?\]\(([^()\s]+)\)")  # the text only if it is the name of a page's file
 ERROR = re.compile(r"(?<![\w`/\[(])PGAS-E\d{4}(?![\w\]`])")
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".cu": "cpp", ".cuh": "cpp", ".py": "python", ".sh": "bash", ".cmake": "cmake"}
 
@@ -101,15 +101,18 @@ class Pages:
         shutil.copyfile(file, self.source / place)
 
     def rewritten(self, name: str, place: str, text: str) -> str:
-        """Returns the text of a page with each link as its copy needs it."""
+        """Returns the text of a page with each link as its copy needs it. Titles take the place of the names of files."""
         here = (ROOT / name).parent
 
         def link(found: re.Match) -> str:
-            path, _, anchor = found[1].partition("#")
+            path, _, anchor = found[2].partition("#")
             target = (here / path).resolve()
-            if not path or re.match(r"[a-z]+:", found[1]) or not target.is_relative_to(ROOT) or not target.exists():
+            if not path or re.match(r"[a-z]+:", found[2]) or not target.is_relative_to(ROOT) or not target.exists():
                 return found[0]
-            return f"]({os.path.relpath(self.place(target, anchor), pathlib.PurePath(place).parent)})"
+            words = found[1] or ""
+            if words and target.relative_to(ROOT).as_posix() in self.places:
+                words = "[" + re.search(r"^# (.*)$", target.read_text(), re.M)[1]
+            return f"{words}]({os.path.relpath(self.place(target, anchor), pathlib.PurePath(place).parent)})"
 
         hidden = CODE.sub(lambda code: re.sub(r"[^\n]", "\0", code[0]), text)  # keeps the positions
         changes = [(each.start(), each.end(), link(each)) for each in LINK.finditer(hidden)]

@@ -112,6 +112,12 @@ def test_headings_and_alternative_texts():
             assert len(words.split()) > 2, f"{page}: {place} has no alternative text"
 
 
+def test_links_to_pages_have_titles():
+    """Not the names of the files from which the pages are made."""
+    named = [f"{page}: {link}" for page in READ for link in re.findall(r'<a [^>]*href="(?![^"]*files/)[^"]+"[^>]*>(?:<span[^>]*>)?([\w./-]+\.md)<', (HTML / page).read_text())]
+    assert not named, "\n".join(named[:20])
+
+
 def test_error_codes_have_anchors():
     codes = re.findall(r"^## (PGAS-E\d{4})", (ROOT / "docs/errors.md").read_text(), re.M)
     assert len(codes) > 20 and {code.lower() for code in codes} <= read("errors.html").anchors
