@@ -1,5 +1,5 @@
 """Compiles and runs the code blocks and commands of the pages in docs/start, guides, coming, concepts and reference, and
-of docs/support.md. tests/python/test_pages.py tests the blocks of the other pages.
+of docs/support.md. test_commands.py and tests/python/test_pages.py test the blocks of the other pages.
 
 A block below a comment `<!-- from FILE -->` is a part of that file, which other tests compile and run. TEST_BUILD is the
 folder of the build. The interpreter is the one of the environment with the wheel.
@@ -284,7 +284,7 @@ def usage(program, words):
     if program.suffix == ".sh":
         return program.read_text().split("\nset -", 1)[0]
     command = [sys.executable, "-B", program] if program.suffix == ".py" else [program]
-    return run([*command, *(word for word in words[:1] if word in ("map", "sizes")), "--help"]).check().out
+    return run([*command, *(word for word in words[:1] if word in ("map", "sizes", "events", "merge", "summary")), "--help"]).check().out
 
 
 @pytest.mark.parametrize("page", other_pages())
