@@ -120,7 +120,8 @@ def block_of(name):
 
 
 def test_every_block_is_known_here():
-    pages = {page.relative_to(ROOT).as_posix() for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("python/*.md"), *ROOT.glob("examples/*.md")]}
+    folders = ("docs/*", "*", "python/*", "examples/*", "bootstrap/*", "include/**/*", "tests/perf/*")
+    pages = {page.relative_to(ROOT).as_posix() for folder in folders for page in ROOT.glob(f"{folder}.md")}
     pages -= PYTHON.keys() | {f"docs/{page}" for page in OTHERS}
     assert {page: len(found) for page in sorted(pages) if (found := blocks(page))} == {page: len(tests) for page, tests in BLOCKS.items()}
 
