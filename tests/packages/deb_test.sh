@@ -18,7 +18,6 @@ packages=("$debs"/libpgas0*.deb "$debs"/libpgas-dev_*.deb "$debs"/pgas-tools_*.d
 for package in "${packages[@]}"; do [ -f "$package" ] || { echo "no package $package: packaging/deb.sh $1"; exit 1; }; done
 
 make_debian "$suite" ca-certificates
-SECONDS=0
 mkdir "$root/debs" "$root/halo"
 cp "${packages[@]}" "$root/debs/"
 cp "$source/examples/06_halo_exchange.cpp" "$root/halo/"
@@ -52,4 +51,4 @@ else
 fi
 inside timeout 60 pgasrun -n 4 /halo/halo -nx 515 -ny 130 -niter 60 -nccheck 20 | tee "$root/output"
 grep -q "equal the serial result bit for bit" "$root/output"
-echo "passed on $suite, $SECONDS s after debootstrap: $(inside sh -c 'dpkg-query -W libpgas* pgas-tools' | tr '\t\n' '  ')"
+echo "passed on $suite, $SECONDS s, $made s of them for debootstrap: $(inside sh -c 'dpkg-query -W libpgas* pgas-tools' | tr '\t\n' '  ')"

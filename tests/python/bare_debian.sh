@@ -44,4 +44,4 @@ for program in numpy_ring numpy_halo; do
 done
 echo "== python share_array.py"
 inside timeout 60 python /examples/share_array.py
-echo "passed on $suite, $(inside python --version)"
+echo "passed on $suite, $SECONDS s, $made s of them for debootstrap: $(inside python --version)"

@@ -2,8 +2,8 @@
 # Sourced by scripts that install packages on a Debian that has nothing else, made by debootstrap.
 #
 #   make_debian SUITE PACKAGES     sets `root`, a new system with these packages (separated by commas), which is removed
-#                                  at the end of the script. If root, debootstrap or the network is missing, the script
-#                                  ends with the status 77: skipped
+#                                  at the end of the script. `made` is the time in seconds until then. If root, debootstrap
+#                                  or the network is missing, the script ends with the status 77: skipped
 #   inside COMMAND...              runs a command there, with a small environment
 #
 #   MIRROR   Debian's packages (default: http://deb.debian.org/debian)
@@ -27,6 +27,7 @@ make_debian() {
   rm -f "$root.log"
   mount -t proc proc "$root/proc" && mounted+=("$root/proc")
   mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm" && mounted+=("$root/dev/shm")
+  made=$SECONDS
 }
 
 inside() { chroot "$root" /usr/bin/env -i PATH=/env/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 PGAS_HEAP=host "$@"; }
