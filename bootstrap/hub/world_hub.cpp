@@ -49,8 +49,7 @@ void world_hub::fail(code why, int pe, std::string text) {
   if (failure_) return;
   failure_ = make_failure({why, text, pe});
   due_.reset();
-  for (int rank = 0; rank < size(); ++rank)
-    if (at(rank).where == member::state::present) send(rank, failure_);
+  send_to_all(failure_);
 }
 
 void world_hub::expire() {
@@ -142,7 +141,11 @@ void world_hub::answer() {
   ++sequence_;
   arrived_ = 0;
   due_.reset();
-  for (int rank = 0; rank < size(); ++rank) send(rank, result);
+  send_to_all(result);
+}
+
+void world_hub::send_to_all(const shared_frame& frame) {
+  for (int rank = size(); rank-- > 0;) send(rank, frame);
 }
 
 void world_hub::send(int rank, shared_frame frame) {

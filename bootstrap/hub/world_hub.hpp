@@ -77,7 +77,11 @@ class world_hub {
   void receive(int rank);
   void contribute(int rank);
   void answer();
+  /// Sends nothing to a member without a connection.
   void send(int rank, shared_frame frame);
+  /// Rank 0 is the last receiver: over TCP the hub is a thread of rank 0, which may end its process when it has
+  /// received a failure.
+  void send_to_all(const shared_frame& frame);
   void flush(int rank);
   void close(int rank, bool left);
   [[nodiscard]] member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
