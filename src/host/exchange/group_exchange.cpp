@@ -304,8 +304,12 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
     bytes.insert(bytes.end(), value.begin(), value.end());
     const auto content = std::make_shared<parcel>(std::move(bytes));
     if (!root) send(message_kind::status, number, one.call, tree_.parent(), content, out);
-    for (const int child : root ? tree_.children() : std::span<const int>())
+    for (const int child : root ? tree_.children() : std::span<const int>()) {
+      // A child that has the contributions of all others may have completed the collective and removed the group. Only
+      // await_leave, which no group outlives, has counts for this child.
+      if (child == one.answered && one.call != collective::await_leave) continue;
       send(message_kind::status, number, one.call, child, content, out);
+    }
   }
 }
 
