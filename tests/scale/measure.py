@@ -6,7 +6,10 @@ With N written as HxM, the PEs pretend to be on H hosts of M PEs each.
 
 The first line has the times to join, to allocate 4 MiB, of a barrier and to leave, and the processor time of all processes. It also has the largest
 number of descriptors of a PE and of a leader, and their private memory after the barrier, with the largest private memory while they join and leave.
-The second line has the time from the end of a killed PE (N / 2) until the last of the other PEs has named it."""
+The second line has the time from the end of a killed PE (N / 2) until the last of the other PEs has named it.
+
+measure.py --memory BYTES PGASRUN JOB FEW MANY: compares the private memory of the last PE among FEW and among MANY PEs. The status is 1 if it
+grows by more than BYTES for each additional PE."""
 import os
 import re
 import resource
@@ -81,6 +84,17 @@ def measure(pgasrun: str, job: str, size: str) -> str:
             f"CPU {cpu:5.1f} s  descriptors {other[0]} (leader {leader[0]})  private {memory(n - 1, other[1])} (leader {memory(0, leader[1])})")
 
 
+def compare_memory(limit: int, pgasrun: str, job: str, few: int, many: int) -> int:
+    def private(n: int) -> int:
+        _, output, _, _ = run([pgasrun, "-n", str(n), job, "-1"])
+        return int(re.search(rf"memory of PE {n - 1}: (\d+)", output).group(1))
+
+    first, last = private(few), private(many)
+    growth = (last - first) * 1024 / (many - few)
+    print(f"private memory of PE {few - 1} of {few}: {first} KiB, of PE {many - 1} of {many}: {last} KiB, {growth:.0f} bytes for each additional PE")
+    return 0 if growth <= limit else 1
+
+
 def measure_death(pgasrun: str, job: str, size: str) -> str:
     n, hosts = pes_of(size)
     victim = n // 2
@@ -97,6 +111,9 @@ def main() -> int:
     if len(sys.argv) < 3:
         print(__doc__, file=sys.stderr)
         return 2
+    if sys.argv[1] == "--memory":
+        limit, pgasrun, job, few, many = sys.argv[2:]
+        return compare_memory(int(limit), pgasrun, job, int(few), int(many))
     for size in sys.argv[3:] or ["64", "256", "512", "1024"]:
         print(measure(sys.argv[1], sys.argv[2], size), flush=True)
         print(measure_death(sys.argv[1], sys.argv[2], size), flush=True)

@@ -139,7 +139,7 @@ int world::n_pes() const { return state_of(state_).context().n_pes(); }
 const pe_info& world::pe(int number) const {
   detail::world_state& state = state_of(state_);
   state.check_pe(number, "world::pe");
-  return state.pes()[static_cast<std::size_t>(number)];
+  return state.info(number);
 }
 
 heap_kind world::heap() const { return state_of(state_).kind(); }

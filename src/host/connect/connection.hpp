@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -124,9 +124,9 @@ class packet_queue {
   [[nodiscard]] state push();
 
   connection& to_;
-  mutable std::mutex mutex_;  ///< guards the members below
-  std::deque<packet> packets_;
-  bool taken_ = false;  ///< the connection has taken the first packet and still sends its rest
+  mutable std::mutex mutex_;   ///< guards the members below
+  std::list<packet> packets_;  ///< a list, because most queues are empty and need no memory
+  bool taken_ = false;         ///< the connection has taken the first packet and still sends its rest
   int problem_ = 0;
 };
 

@@ -10,12 +10,13 @@ namespace pgas::detail {
 
 peer_table::peer_table(const std::vector<peer_descriptor>& all, int number) : me(number), hosts(hosts_of(all)) {
   std::vector<int> so_far(all.size());  // by host: the number of its PEs that were already visited
+  peers.reserve(all.size());
   const peer_descriptor& mine = all[static_cast<std::size_t>(me)];
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const bool same_numbers =
         hosts[pe] == hosts[static_cast<std::size_t>(me)] && all[pe].pid_namespace == mine.pid_namespace;
-    peers.push_back(
-        {all[pe].host, all[pe].pid, hosts[pe], so_far[static_cast<std::size_t>(hosts[pe])]++, same_numbers});
+    peers.push_back({*host_names.insert(all[pe].host).first, all[pe].pid, hosts[pe],
+                     so_far[static_cast<std::size_t>(hosts[pe])]++, same_numbers});
   }
 }
 

@@ -2,7 +2,9 @@
 /// The table of the processes of a world. Every PE has it after the first exchange over the bootstrap.
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pgas::detail {
@@ -11,7 +13,7 @@ struct peer_descriptor;
 
 /// The process of a PE.
 struct peer_info {
-  std::string host;
+  std::string_view host;  ///< in peer_table::host_names
   int pid = 0;
   int host_index = 0;              ///< the number of the host; hosts are numbered in the order of their first PEs
   int local_rank = 0;              ///< the rank among the PEs of the host, in PE order
@@ -21,6 +23,7 @@ struct peer_info {
 /// The processes of all PEs, and the number of this PE.
 struct peer_table {
   peer_table(const std::vector<peer_descriptor>& all, int me);
+  peer_table(peer_table&&) = default;
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
   [[nodiscard]] const peer_info& at(int pe) const { return peers[static_cast<std::size_t>(pe)]; }
@@ -32,6 +35,7 @@ struct peer_table {
   [[nodiscard]] std::string describe(const std::vector<int>& pes) const;
 
   int me;
+  std::set<std::string> host_names;  ///< processes of one host may see different names
   std::vector<peer_info> peers;
   std::vector<int> hosts;  ///< peer_info::host_index, by PE
 };

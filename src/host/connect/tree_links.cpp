@@ -20,7 +20,8 @@ tree_links::tree_links(event_loop& loop, const peer_table& peers, std::map<int, 
                        std::function<void(int, int)> on_problem)
     : loop_(loop),
       peers_(peers),
-      tree_(std::make_shared<group_layout>(peers.hosts), peers.me),
+      layout_(std::make_shared<group_layout>(peers.hosts)),
+      tree_(layout_, peers.me),
       on_problem_(std::move(on_problem)) {
   for (auto& [pe, socket] : sockets) {
     std::unique_ptr<connection> over;

@@ -48,6 +48,8 @@ class tree_links {
              std::function<void(int, int)> on_problem);
 
   [[nodiscard]] const group_tree& tree() const noexcept { return tree_; }
+  /// The layout of all PEs.
+  [[nodiscard]] const std::shared_ptr<const group_layout>& layout() const noexcept { return layout_; }
   [[nodiscard]] std::map<int, tree_link>& all() noexcept { return links_; }
   [[nodiscard]] const std::map<int, tree_link>& all() const noexcept { return links_; }
   [[nodiscard]] tree_link* find(int pe);
@@ -81,6 +83,7 @@ class tree_links {
 
   event_loop& loop_;
   const peer_table& peers_;
+  const std::shared_ptr<const group_layout> layout_;
   const group_tree tree_;
   const std::function<void(int, int)> on_problem_;
   std::vector<std::byte> buffer_;  ///< the reader's buffer for the packets of UNIX sockets

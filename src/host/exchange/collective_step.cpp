@@ -58,9 +58,8 @@ error different_call(int pe) {
           pe};
 }
 
-step_result decode(contribution& from, int pe) {
+step_result decode(std::span<const std::byte> rest, contribution descriptors, int pe) {
   wire_step head;
-  std::span<const std::byte> rest = from.bytes;
   if (!take_value(rest, head) || head.magic != wire_step::expected_magic) throw different_call(pe);
   if (head.key_bytes > rest.size())
     throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed result of a collective step", pe), pe);
@@ -72,8 +71,8 @@ step_result decode(contribution& from, int pe) {
   result.handle.foreign = head.foreign != 0;
   result.handle.bytes = head.handle;
   result.handle.kind = head.kind;
-  if (!from.fds.empty()) result.handle.fd = std::move(from.fds.front());
-  result.fds_lost = from.fds_lost;
+  if (!descriptors.fds.empty()) result.handle.fd = std::move(descriptors.fds.front());
+  result.fds_lost = descriptors.fds_lost;
   if (head.failed != 0) result.failure = decode_error(rest);
   return result;
 }
@@ -118,10 +117,12 @@ error mismatch_of(int first, const collective_step& call, int pe, const collecti
 
 std::vector<step_result> exchange(const control_group& group, const step_result& mine) {
   const int fd = mine.handle.fd.get();
-  std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
-  std::vector<step_result> results;
-  for (std::size_t pe = 0; pe < all.size(); ++pe)
-    results.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
+  std::vector<step_result> results(static_cast<std::size_t>(group.n_pes()));
+  group.gather_each(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>(),
+                    [&](int member, std::span<const std::byte> bytes, contribution descriptors) {
+                      results[static_cast<std::size_t>(member)] =
+                          decode(bytes, std::move(descriptors), group.world_pe(member));
+                    });
   return results;
 }
 

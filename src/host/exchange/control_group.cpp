@@ -38,7 +38,17 @@ const peer_info& control_group::peer(int member) const {
 }
 
 std::vector<contribution> control_group::all_gather(std::span<const std::byte> mine, std::span<const int> fds) const {
-  return exchanges().gather(*this, mine, fds);
+  std::vector<contribution> all(members_.size());
+  gather_each(mine, fds, [&](int member, std::span<const std::byte> bytes, contribution descriptors) {
+    descriptors.bytes.assign(bytes.begin(), bytes.end());
+    all[static_cast<std::size_t>(member)] = std::move(descriptors);
+  });
+  return all;
+}
+
+void control_group::gather_each(std::span<const std::byte> mine, std::span<const int> fds,
+                                const part_handler& take) const {
+  exchanges().gather(*this, mine, fds, take);
 }
 
 blob control_group::reduce(blob mine, std::function<void(blob&, std::span<const std::byte>)> combine) const {

@@ -58,6 +58,11 @@ class control_group {
   /// sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
+  /// Receives the bytes of a member, which are valid during the call, and its descriptors (without bytes).
+  using part_handler = std::function<void(int member, std::span<const std::byte> bytes, contribution descriptors)>;
+  /// As all_gather(), but without a copy of the bytes of each member: passes the bytes to `take`. The order of the
+  /// members is not specified; it is the same on all members.
+  void gather_each(std::span<const std::byte> mine, std::span<const int> fds, const part_handler& take) const;
   /// Collective: combines the values of all members. All members get the same result. `combine` receives two values,
   /// and its result must not depend on their order. A value crosses each link of the tree once. *Errors* those of
   /// all_gather().
@@ -90,16 +95,16 @@ class control_group {
 template <class T>
 requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> gather_value(const control_group& group, const T& mine) {
-  const std::vector<contribution> all = group.all_gather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<T> values(all.size());
-  for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    if (all[pe].bytes.size() != sizeof(T))
-      throw error(code::bootstrap_protocol,
-                  fmt::format("PE {} takes part in another exchange than PE {}", group.world_pe(static_cast<int>(pe)),
-                              group.world_pe(group.my_pe())),
-                  group.world_pe(static_cast<int>(pe)));
-    std::memcpy(&values[pe], all[pe].bytes.data(), sizeof(T));
-  }
+  std::vector<T> values(static_cast<std::size_t>(group.n_pes()));
+  group.gather_each(std::as_bytes(std::span(&mine, 1)), {},
+                    [&](int member, std::span<const std::byte> bytes, const contribution&) {
+                      if (bytes.size() != sizeof(T))
+                        throw error(code::bootstrap_protocol,
+                                    fmt::format("PE {} takes part in another exchange than PE {}",
+                                                group.world_pe(member), group.world_pe(group.my_pe())),
+                                    group.world_pe(member));
+                      std::memcpy(&values[static_cast<std::size_t>(member)], bytes.data(), sizeof(T));
+                    });
   return values;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "common/join_step_hook.hpp"
@@ -67,7 +66,9 @@ void exchange_service::begin_group(control_group::identity id, std::span<const i
   update([&](group_exchange::messages& out) {
     enqueued_.emplace(id, 0);
     group_exchange& made = groups_.try_emplace(id, id).first->second;
-    made.set_members(std::make_shared<group_layout>(members, peers_.hosts), me_, clock::now(), out);
+    const bool everyone = members.size() == peers_.hosts.size();  // in any order
+    made.set_members(everyone ? links_.layout() : std::make_shared<group_layout>(members, peers_.hosts), me_,
+                     clock::now(), out);
     note_progress(made, id);
     status_due = made.next_status().has_value();
   });
@@ -152,8 +153,8 @@ exchange_result exchange_service::run(control_group::identity group, collective 
   }
 }
 
-std::vector<contribution> exchange_service::gather(const control_group& group, std::span<const std::byte> mine,
-                                                   std::span<const int> fds) {
+void exchange_service::gather(const control_group& group, std::span<const std::byte> mine, std::span<const int> fds,
+                              const control_group::part_handler& take) {
   if (mine.size() > max_contribution)
     throw error(
         code::invalid_argument,
@@ -174,33 +175,30 @@ std::vector<contribution> exchange_service::gather(const control_group& group, s
       run(group.id(), collective::all_gather, std::move(value), fds,
           [](blob& one, std::span<const std::byte> more) { one.insert(one.end(), more.begin(), more.end()); });
 
-  std::unordered_map<int, std::size_t> index_of;
-  for (std::size_t i = 0; i < group.members().size(); ++i) index_of.emplace(group.members()[i], i);
-  std::vector<contribution> result(index_of.size());
-  std::size_t found = 0;
-  for (std::span<const std::byte> rest = all.value; !rest.empty(); ++found) {
+  const auto malformed = [this] {
+    return error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me_), me_);
+  };
+  std::vector<int> member_of(static_cast<std::size_t>(peers_.n()), -1);  // by PE; -1 after the part of the PE
+  for (std::size_t i = 0; i < group.members().size(); ++i)
+    member_of[static_cast<std::size_t>(group.members()[i])] = static_cast<int>(i);
+  std::size_t left = group.members().size();
+  for (std::span<const std::byte> rest = all.value; !rest.empty(); --left) {
     gather_entry one{};
-    const bool whole = take_value(rest, one);
-    const auto member = index_of.find(one.pe);
-    if (!whole || one.bytes > rest.size() || member == index_of.end())
-      throw error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me_), me_);
-    result[member->second].bytes.assign(rest.begin(), rest.begin() + one.bytes);
-    rest = rest.subspan(one.bytes);
-  }
-  if (found != result.size())
-    throw error(code::bootstrap_protocol, fmt::format("PE {} received an incomplete all-gather", me_), me_);
-  for (auto& [pe, theirs] : all.descriptors) {
-    const auto member = index_of.find(pe);
-    if (member == index_of.end()) continue;
-    result[member->second].fds = std::move(theirs.fds);
-    result[member->second].fds_lost = theirs.fds_lost;
-    if (theirs.fds_lost)
+    if (!take_value(rest, one) || one.bytes > rest.size() || one.pe < 0 || one.pe >= peers_.n()) throw malformed();
+    const int member = std::exchange(member_of[static_cast<std::size_t>(one.pe)], -1);
+    if (member < 0) throw malformed();
+    contribution descriptors;
+    if (const auto sent = all.descriptors.find(one.pe); sent != all.descriptors.end())
+      descriptors = std::move(sent->second);
+    if (descriptors.fds_lost)
       log_.warn(
           "descriptors from PE {} were lost: a process of this host may open no more files, raise the limit "
           "(ulimit -n)",
-          pe);
+          one.pe);
+    take(member, rest.first(one.bytes), std::move(descriptors));
+    rest = rest.subspan(one.bytes);
   }
-  return result;
+  if (left != 0) throw malformed();
 }
 
 std::chrono::milliseconds exchange_service::limit_at(stage now) const noexcept {

@@ -50,8 +50,8 @@ class exchange_service {
   /// @param combine set if contributions have a value
   [[nodiscard]] exchange_result run(control_group::identity group, collective call, blob mine, std::span<const int> fds,
                                     combiner combine);
-  [[nodiscard]] std::vector<contribution> gather(const control_group& group, std::span<const std::byte> mine,
-                                                 std::span<const int> fds);
+  void gather(const control_group& group, std::span<const std::byte> mine, std::span<const int> fds,
+              const control_group::part_handler& take);
   void joined() noexcept { reached_ = stage::joined; }
   void await_leave();
   /// The last collective. Afterwards the neighbours know that this PE leaves.

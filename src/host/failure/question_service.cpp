@@ -88,8 +88,8 @@ std::string question_service::introduction() const {
   std::string text = fmt::format(R"({{"pe":{},"pes":[)", peers_.me);
   for (std::size_t pe = 0; pe < peers_.peers.size(); ++pe) {
     const peer_info& one = peers_.peers[pe];
-    text += fmt::format(R"({}{{"pid":{},"host":"{}","here":{}}})", pe == 0 ? "" : ",", one.pid, plain(one.host),
-                        peers_.on_this_host(static_cast<int>(pe)));
+    text += fmt::format(R"({}{{"pid":{},"host":"{}","here":{}}})", pe == 0 ? "" : ",", one.pid,
+                        plain(std::string(one.host)), peers_.on_this_host(static_cast<int>(pe)));
   }
   return text + "]}";
 }

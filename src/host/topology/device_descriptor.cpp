@@ -33,7 +33,7 @@ blob encode(const device_descriptor& info) {
                       info.refusal, info.is_misused ? "1" : "0"});
 }
 
-device_descriptor decode_device_descriptor(const blob& bytes, int pe) {
+device_descriptor decode_device_descriptor(std::span<const std::byte> bytes, int pe) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != n_fields)
     throw error(code::bootstrap_protocol,

@@ -2,6 +2,8 @@
 /// The description of a PE's device. PEs exchange the descriptions while joining.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "device/device.hpp"
@@ -27,6 +29,6 @@ struct device_user {
 
 [[nodiscard]] blob encode(const device_descriptor& info);
 /// *Errors* bootstrap_protocol, naming PE `pe`, for malformed bytes.
-[[nodiscard]] device_descriptor decode_device_descriptor(const blob& bytes, int pe);
+[[nodiscard]] device_descriptor decode_device_descriptor(std::span<const std::byte> bytes, int pe);
 
 }  // namespace pgas::detail

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -82,12 +84,25 @@ void try_to_map(device& device, const exported_handle& handle, std::size_t bytes
   device.destroy(segment);
 }
 
+/// The PEs with which a PE can share memory, in ascending order, as the bounds of runs: the first PE of a run, and the
+/// PE after its last one. Most PEs have one run.
+using run_bounds = std::vector<std::int32_t>;
+
+run_bounds bounds_of(const std::vector<bool>& row) {
+  run_bounds bounds;
+  for (std::size_t pe = 0; pe < row.size(); ++pe)
+    if (row[pe] != (bounds.size() % 2 == 1)) bounds.push_back(static_cast<std::int32_t>(pe));
+  return bounds;
+}
+
+bool contains(const run_bounds& bounds, std::size_t pe) {
+  return (std::ranges::upper_bound(bounds, static_cast<std::int32_t>(pe)) - bounds.begin()) % 2 == 1;
+}
+
 /// Puts each PE into the first group whose members all share memory with it in both directions.
-std::vector<int> groups_of(const std::vector<contribution>& rows) {
+std::vector<int> groups_of(const std::vector<run_bounds>& rows) {
   const std::size_t n = rows.size();
-  const auto mutual = [&](std::size_t a, std::size_t b) {
-    return rows[a].bytes[b] != std::byte{0} && rows[b].bytes[a] != std::byte{0};
-  };
+  const auto mutual = [&](std::size_t a, std::size_t b) { return contains(rows[a], b) && contains(rows[b], a); };
   std::vector<int> group_of(n, -1);
   int groups = 0;
   for (std::size_t pe = 0; pe < n; ++pe) {
@@ -146,8 +161,8 @@ class prober {
     mine.handle.fd.reset();
     if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
 
-    blob row(static_cast<std::size_t>(n), std::byte{0});
-    row[static_cast<std::size_t>(me)] = std::byte{1};
+    std::vector<bool> row(static_cast<std::size_t>(n));
+    row[static_cast<std::size_t>(me)] = true;
     std::optional<error> failed = mine.failure;
     std::set<kin> mapped;
     for (const auto& [of, pes] : exporters) {
@@ -169,9 +184,9 @@ class prober {
         failed = refused;
     }
     for (int pe = 0; pe < n; ++pe)
-      if (mapped.contains(kin_[static_cast<std::size_t>(pe)])) row[static_cast<std::size_t>(pe)] = std::byte{1};
-    // After these exchanges no PE uses the segments any more. The rows, of n bytes each, are exchanged only if the row
-    // of some PE is not the expected row.
+      if (mapped.contains(kin_[static_cast<std::size_t>(pe)])) row[static_cast<std::size_t>(pe)] = true;
+    // After these exchanges no PE uses the segments any more. The rows are exchanged only if the row of some PE is
+    // not the expected row.
     finding found;
     found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
     const bool as_expected = !failed && row == expected_row();
@@ -179,7 +194,16 @@ class prober {
       found.group_of = expected_groups();
       return found;
     }
-    found.group_of = groups_of(everyone_.all_gather(row));
+    const run_bounds bounds = bounds_of(row);
+    std::vector<run_bounds> rows(static_cast<std::size_t>(n));
+    everyone_.gather_each(std::as_bytes(std::span(bounds)), {},
+                          [&](int pe, std::span<const std::byte> bytes, const contribution&) {
+                            run_bounds& theirs = rows[static_cast<std::size_t>(pe)];
+                            theirs.resize(bytes.size() / sizeof theirs[0]);
+                            if (!theirs.empty())
+                              std::memcpy(theirs.data(), bytes.data(), theirs.size() * sizeof theirs[0]);
+                          });
+    found.group_of = groups_of(rows);
     for (const contribution& theirs : everyone_.all_gather(failed ? encode_error(*failed) : blob()))
       if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
     return found;
@@ -204,9 +228,9 @@ class prober {
   /// The groups if each attempt to share segments succeeds for all pairs of PEs that expect_p2p() accepts.
   [[nodiscard]] std::vector<int> expected_groups() const { return groups_by_host_and_set(everyone_, sets_); }
 
-  [[nodiscard]] blob expected_row() const {
-    blob row;
-    for (int pe = 0; pe < everyone_.n_pes(); ++pe) row.push_back(std::byte{expect_p2p(everyone_.my_pe(), pe)});
+  [[nodiscard]] std::vector<bool> expected_row() const {
+    std::vector<bool> row;
+    for (int pe = 0; pe < everyone_.n_pes(); ++pe) row.push_back(expect_p2p(everyone_.my_pe(), pe));
     return row;
   }
 

@@ -108,7 +108,7 @@ world_stats stats_report::collect_locked() {
   using caller = operation_counter::caller;
   const control_statistics control = from.control_plane.statistics();
   const proxy_thread* const proxy = from.proxy;
-  last_.peers.resize(from.pes.size());
+  last_.peers.resize(static_cast<std::size_t>(from.control_plane.n_pes()));
   for (int pe = 0; pe < from.control_plane.n_pes(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);
     peer_stats& one = last_.peers[index];
@@ -141,7 +141,7 @@ std::string stats_report::answer() {
   const std::lock_guard lock(mutex_);
   if (!from_) return R"("leaving":true)";
   const world_stats now = collect_locked();
-  return stats_answer(now, from_->pes[static_cast<std::size_t>(now.pe)], from_->control_plane.n_pes());
+  return stats_answer(now, from_->here, from_->control_plane.n_pes());
 }
 
 void stats_report::end() noexcept {

@@ -30,7 +30,7 @@ struct stats_sources {
   call_list& calls;
   operation_counter& operations;
   log::logger& log;
-  const std::vector<pe_info>& pes;
+  const pe_info& here;
   std::mutex& collective;  ///< held while an allocation changes the heap
 };
 

@@ -40,20 +40,15 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
   std::memcpy(message.data(), &record, sizeof record);
   const blob description = encode(mine);
   message.insert(message.end(), description.begin(), description.end());
-  std::vector<contribution> all = everyone.all_gather(message);
-  chosen.users.reserve(all.size());
-  for (const contribution& one : all) {
-    const int pe = static_cast<int>(chosen.users.size());
-    const blob& bytes = one.bytes;
-    const std::size_t head = std::min(bytes.size(), sizeof record);
-    chosen.users.push_back(
-        {everyone.peer(pe).host_index, everyone.peer(pe).pid,
-         decode_device_descriptor(blob(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end()), pe)});
+  chosen.users.resize(static_cast<std::size_t>(everyone.n_pes()));
+  everyone.gather_each(message, {}, [&](int pe, std::span<const std::byte> bytes, const contribution&) {
+    const std::span<const std::byte> told = bytes.subspan(std::min(bytes.size(), sizeof record));
+    chosen.users[static_cast<std::size_t>(pe)] = {everyone.peer(pe).host_index, everyone.peer(pe).pid,
+                                                  decode_device_descriptor(told, pe)};
     joining_record theirs;
     std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the record is complete, because a description follows
     chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
-  }
-  all.clear();
+  });
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::ranges::find_if(chosen.users, wanted, &device_user::info) - chosen.users.begin());
   };

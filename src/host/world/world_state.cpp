@@ -99,12 +99,9 @@ void world_state::choose_device() {
   device_ = std::move(chosen.own);
   enqueued_.emplace(*device_);
   if (device_->properties().kind != heap_kind::host) launch_kernel_preload::of_process().preload(*device_);
-  for (std::size_t pe = 0; pe < chosen.users.size(); ++pe) {
-    const peer_info& peer = control_plane_->peer(static_cast<int>(pe));
-    const device_properties& theirs = chosen.users[pe].info.properties;
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, theirs.name, theirs.uuid, true, "load and store",
-                    time_sliced(chosen.users, pe)});
-  }
+  for (std::size_t pe = 0; pe < chosen.users.size(); ++pe)
+    pes_.add(control_plane_->peer(static_cast<int>(pe)), chosen.users[pe].info.properties,
+             time_sliced(chosen.users, pe));
   concurrent_pes_ = detail::concurrent_pes(chosen.users, static_cast<std::size_t>(control_plane_->my_pe()));
   max_collective_blocks_ = detail::max_collective_blocks(chosen.users);
 }
@@ -122,11 +119,8 @@ void world_state::connect_proxied_peers() {
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
   proxied_ = std::make_unique<proxy_service>(*control_plane_, domains(), *device_, settings_, log_, how);
   heap_->attach_proxy(proxied_->through());
-  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
-    if (domains().direct(static_cast<int>(pe))) continue;
-    pes_[pe].direct = false;
-    pes_[pe].route = "proxy over " + proxied_->through().transport_name();
-  }
+  for (int pe = 0; pe < how.n; ++pe)
+    if (!domains().direct(pe)) pes_.set_proxied(pe, "proxy over " + proxied_->through().transport_name());
   if (how.me == 0 &&
       lacks_queue_for_proxy(device_->properties(), config_detail::setting_of_others("CUDA_DEVICE_MAX_CONNECTIONS")))
     log_.warn(
@@ -218,14 +212,13 @@ void world_state::make_context() {
 void world_state::report(const std::string& how) {
   if (control_plane_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
   log_.info("joined through {}", how);
-  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
-    const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
-      return kind() == heap_kind::cuda && other.device_uuid == pes_[pe].device_uuid;
-    });
-    log_.info("PE {}: {}:{}, {}, {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].route, pes_[pe].device,
+  for (int pe = 0; pe < pes_.size(); ++pe) {
+    const pe_info& one = info(pe);
+    const int sharing = kind() == heap_kind::cuda ? pes_.on_device_of(pe) : 0;
+    log_.info("PE {}: {}:{}, {}, {}{}", pe, one.host, one.pid, one.route, one.device,
               kind() == heap_kind::host ? ""
-              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
-                                        : " " + pes_[pe].device_uuid);
+              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", one.device_uuid, sharing)
+                                        : " " + one.device_uuid);
   }
   if (!heap_->in_a_row())
     return log_.info("slots of {} MiB, each at an address that the device chose on each PE", heap_->slot_bytes() >> 20);
@@ -611,8 +604,8 @@ void world_state::begin_watch(control_block& control) {
   wait_report_ =
       std::make_shared<wait_report>(control, calls_, teams_, *enqueued_, proxied_ ? &proxied_->through() : nullptr,
                                     [this](std::uint64_t offset) { return heap_->memory().list().around(offset); });
-  stats_report_ = std::make_shared<stats_report>(
-      stats_sources{*control_plane_, *heap_, proxy(), calls_, *operations_, log_, pes_, collective_});
+  stats_report_ = std::make_shared<stats_report>(stats_sources{*control_plane_, *heap_, proxy(), calls_, *operations_,
+                                                               log_, info(control_plane_->my_pe()), collective_});
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->settled(); },
        [report = wait_report_] { return report->answer(); },

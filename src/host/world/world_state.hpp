@@ -32,6 +32,7 @@
 #include "host/watch/trace_session.hpp"
 #include "host/watch/wait_report.hpp"
 #include "host/world/nonblocking_fetches.hpp"
+#include "host/world/pe_list.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
@@ -133,7 +134,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Allocates the offsets in the slots for the states of teams.
   [[nodiscard]] group_offset_allocator& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
-  [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
+  /// The properties of a PE.
+  [[nodiscard]] const pe_info& info(int pe) const { return pes_.at(pe); }
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
   [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
@@ -237,7 +239,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   team world_team_;
   team domain_team_;
   team host_team_;  ///< not set if the PEs of this host are the domain
-  std::vector<pe_info> pes_;
+  pe_list pes_;
   unsigned concurrent_pes_ = 0;
   unsigned max_collective_blocks_ = 0;
   std::unique_ptr<grid_state_pool> grids_;
