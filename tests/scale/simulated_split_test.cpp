@@ -1,16 +1,21 @@
 // Counts the bytes that are sent to split a team, for a growing number of members. The PEs are objects of one process.
-// The test sends the messages of the library: the agreement on the arguments, the all-gather of colours, and the
+// The test sends the messages of the library: the agreement on the arguments, the reduction of colours, and the
 // agreement after the team was made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iostream>
+#include <limits>
 #include <numeric>
+#include <random>
 #include <string>
 
 #include "common/value_bytes.hpp"
 #include "host/exchange/agreement.hpp"
 #include "host/exchange/collective_step.hpp"
+#include "host/team/color_runs.hpp"
 #include "host/team/split_call.hpp"
 #include "scale/simulated_tree.hpp"
 
@@ -117,20 +122,71 @@ TEST_P(split_growth, a_list_that_differs_on_one_pe_is_found_by_all_pes) {
   }
 }
 
-TEST_P(split_growth, colours_add_one_all_gather) {
+/// A colour and a key for each PE.
+struct coloring {
+  std::string name;
+  std::function<std::int32_t(int pe)> color;
+  std::function<std::int32_t(int pe)> key;
+};
+
+TEST_P(split_growth, evenly_spaced_teams_of_colours_need_a_constant_number_of_bytes_for_each_pe) {
   const int n = world_.n();
-  const auto entry = 8 + sizeof(color_and_key);  // an entry of an all-gather has a head of 8 bytes
-  for (int pe = 0; pe < n; ++pe)
-    world_.begin(pe, of_world, collective::all_gather, blob(entry),
-                 [](blob& all, std::span<const std::byte> more) { all.insert(all.end(), more.begin(), more.end()); });
-  world_.run();
-  EXPECT_LE(counted("colour, the all-gather").most_bytes_on_link, entry * static_cast<std::uint64_t>(n) + 128);
-  std::vector<color_and_key> colors;
-  for (int pe = 0; pe < n; ++pe) colors.push_back({pe % 3, -pe});
-  const split_call call = call_of(split_call::kind::colors, 0, 0, 0);
-  const std::vector<int> members = members_after(call, {}, colors, n, n - 1);
-  EXPECT_EQ(members.front(), n - 1) << "the smallest key";
-  for (const int pe : members) EXPECT_EQ(pe % 3, (n - 1) % 3);
+  const coloring colorings[] = {
+      {"colour, of every third PE backwards", [](int pe) { return pe % 3; }, [](int pe) { return -pe; }},
+      {"colour, of rows", [](int pe) { return pe / 10; }, [](int) { return 0; }},
+      {"colour, of one PE each", [](int pe) { return pe; }, [](int) { return 7; }},
+      {"colour, of none or all", [n](int pe) { return pe == n / 2 ? -1 : 5; }, [](int pe) { return pe; }}};
+  for (const coloring& one : colorings) {
+    for (int pe = 0; pe < n; ++pe)
+      world_.begin(pe, of_world, collective::reduce, encode_color(pe, one.color(pe), one.key(pe)), merge_colors,
+                   colors_in);
+    world_.run();
+    const traffic seen = counted(one.name);
+    EXPECT_LE(seen.bytes, 512 * static_cast<std::uint64_t>(n)) << one.name;
+    EXPECT_EQ(seen.messages, 2 * static_cast<std::uint64_t>(n - 1)) << one.name;
+    for (int me = 0; me < n; ++me) {
+      split_call call = call_of(split_call::kind::colors, 0, 0, 0);
+      call.color = one.color(me);
+      std::vector<int> expected;
+      for (int pe = 0; pe < n && me % 97 == 0; ++pe)
+        if (call.color >= 0 && one.color(pe) == call.color) expected.push_back(pe);
+      std::ranges::stable_sort(expected, {}, one.key);
+      const std::vector<int> members = members_after(call, {}, world_.take(me, of_world).value(), n, me);
+      if (me % 97 == 0) {
+        ASSERT_EQ(members, expected) << one.name << ", PE " << me;
+      }
+    }
+  }
+}
+
+TEST(color_runs, teams_in_any_order_are_as_if_all_members_were_sorted) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const int n = 1 + static_cast<int>(random() % 60);
+    std::vector<std::int32_t> colors;
+    std::vector<std::int32_t> keys;
+    std::vector<blob> values;
+    constexpr std::int32_t extremes[] = {std::numeric_limits<std::int32_t>::min(), -1, 0, 1,
+                                         std::numeric_limits<std::int32_t>::max()};
+    for (int pe = 0; pe < n; ++pe) {
+      colors.push_back(static_cast<std::int32_t>(random() % 4) - 1);
+      keys.push_back(round % 2 == 0 ? extremes[random() % 5] : static_cast<std::int32_t>(random() % 9));
+      values.push_back(encode_color(pe, colors.back(), keys.back()));
+    }
+    while (values.size() > 1) {
+      const std::size_t into = random() % (values.size() - 1);
+      merge_colors(values[into], values.back());
+      values.pop_back();
+    }
+    for (std::int32_t color = 0; color < 3; ++color) {
+      std::vector<int> expected;
+      for (int pe = 0; pe < n; ++pe)
+        if (colors[static_cast<std::size_t>(pe)] == color) expected.push_back(pe);
+      std::ranges::stable_sort(expected, {}, [&](int pe) { return keys[static_cast<std::size_t>(pe)]; });
+      const blob asked = encode_color(0, color, 0);
+      EXPECT_EQ(members_of_color(colors_in(values[0], asked), color), expected);
+    }
+  }
 }
 
 }  // namespace

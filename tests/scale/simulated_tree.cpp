@@ -28,11 +28,12 @@ group_exchange& simulated_world::group(int pe, std::uint64_t id) {
   return node(pe).groups.try_emplace(id, id).first->second;
 }
 
-void simulated_world::begin(int pe, std::uint64_t id, collective call, blob mine, combiner combine) {
+void simulated_world::begin(int pe, std::uint64_t id, collective call, blob mine, combiner combine, selector select) {
   if (!node(pe).alive) return;
   group_exchange::messages out;
   node(pe).taken.erase(id);
-  node(pe).last[id] = group(pe, id).contribute(call, std::move(mine), {}, std::move(combine), now_, out);
+  node(pe).last[id] =
+      group(pe, id).contribute(call, std::move(mine), {}, std::move(combine), now_, out, std::move(select));
   send(pe, out, node(pe).chain);
 }
 

@@ -51,7 +51,7 @@ class simulated_world {
   /// The layout of all PEs.
   [[nodiscard]] const std::shared_ptr<const group_layout>& whole() const { return whole_; }
   /// Begins a collective of a group at PE `pe`.
-  void begin(int pe, std::uint64_t id, collective call, blob mine = {}, combiner combine = {});
+  void begin(int pe, std::uint64_t id, collective call, blob mine = {}, combiner combine = {}, selector select = {});
   /// Does `work` after `delay`.
   void at(microseconds delay, std::function<void()> work);
   /// Kills a PE. The PE sends no more messages, and its neighbours in the tree see its end. All PEs learn of the end.

@@ -55,6 +55,11 @@ blob control_group::reduce(blob mine, std::function<void(blob&, std::span<const 
   return exchanges().run(id_, collective::reduce, std::move(mine), {}, std::move(combine)).value;
 }
 
+blob control_group::reduce(blob mine, std::function<void(blob&, std::span<const std::byte>)> combine,
+                           part_selector select) const {
+  return exchanges().run(id_, collective::reduce, std::move(mine), {}, std::move(combine), std::move(select)).value;
+}
+
 void control_group::barrier() const { static_cast<void>(exchanges().run(id_, collective::barrier, {}, {}, {})); }
 
 control_group::identity control_group::new_identity(std::uint64_t count) const { return exchanges().new_groups(count); }

@@ -67,6 +67,11 @@ class control_group {
   /// and its result must not depend on their order. A value crosses each link of the tree once. *Errors* those of
   /// all_gather().
   [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine) const;
+  /// As reduce(), but a member receives at least the part of the result that its value asks for, and not the whole
+  /// result. `select` returns the part that a combined value asks for.
+  using part_selector = std::function<blob(std::span<const std::byte> all, std::span<const std::byte> values)>;
+  [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine,
+                            part_selector select) const;
   /// Collective: returns when all members have called barrier().
   void barrier() const;
 

@@ -87,7 +87,7 @@ control_group::identity exchange_service::new_groups(std::uint64_t count) noexce
 }
 
 exchange_result exchange_service::run(control_group::identity group, collective call, blob mine,
-                                      std::span<const int> fds, combiner combine) {
+                                      std::span<const int> fds, combiner combine, selector select) {
   failures_.check();
   const stage now = reached_.load(std::memory_order_relaxed);
   if (now == stage::joining) join_step("exchange");
@@ -97,7 +97,8 @@ exchange_result exchange_service::run(control_group::identity group, collective 
   update([&](group_exchange::messages& out) {
     if (left_) throw error(code::not_joined, "this world was left; no collective call can be made any more");
     under_way = &groups_.at(group);
-    sequence = under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out);
+    sequence =
+        under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out, std::move(select));
     note_progress(*under_way, group);
     wrong = wrong_call(*under_way, group);
     // This PE leaves and makes no further call. Members of other groups may wait for a call of this PE.

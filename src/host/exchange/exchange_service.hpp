@@ -47,9 +47,9 @@ class exchange_service {
   [[nodiscard]] control_group::identity new_groups(std::uint64_t count) noexcept;
 
   /// Runs a collective of a group. *Callers* of run() and gather(): one thread for each group.
-  /// @param combine set if contributions have a value
+  /// @param combine set if contributions have a value @param select as for group_exchange::contribute()
   [[nodiscard]] exchange_result run(control_group::identity group, collective call, blob mine, std::span<const int> fds,
-                                    combiner combine);
+                                    combiner combine, selector select = {});
   void gather(const control_group& group, std::span<const std::byte> mine, std::span<const int> fds,
               const control_group::part_handler& take);
   void joined() noexcept { reached_ = stage::joined; }

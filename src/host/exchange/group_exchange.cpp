@@ -105,7 +105,7 @@ group_exchange::round& group_exchange::at(std::uint64_t sequence, int caller, co
 }
 
 std::uint64_t group_exchange::contribute(collective call, blob mine, std::span<const int> fds, combiner combine,
-                                         clock::time_point now, messages& out) {
+                                         clock::time_point now, messages& out, selector select) {
   const std::uint64_t number = next_++;
   round& one = at(number, me_, call, now);
   one.began = now;
@@ -113,6 +113,7 @@ std::uint64_t group_exchange::contribute(collective call, blob mine, std::span<c
   one.value = std::move(mine);
   one.fds.assign(fds.begin(), fds.end());
   one.combine = std::move(combine);
+  one.select = std::move(select);
   advance(number, one, out);
   abandon_lost(out);
   return number;
@@ -153,6 +154,7 @@ void group_exchange::take_up(arrived_message message, clock::time_point now, mes
 void group_exchange::combine_parts(round& one) const {
   for (auto& [child, part] : one.parts) {
     if (one.combine && !part.bytes.empty()) one.combine(one.value, part.bytes);
+    if (one.select) one.below[child] = std::move(part.bytes);
     part.bytes.clear();
     if (part.header.all_fds != 0 && tree_.on_host_of_this(child)) keep_descriptors(one, child, part);
     part.header.all_fds = 0;
@@ -160,7 +162,8 @@ void group_exchange::combine_parts(round& one) const {
 }
 
 void group_exchange::answer_last(std::uint64_t number, round& one, messages& out) {
-  if (one.call == collective::all_gather || one.answered >= 0) return;  // descriptors go to all children at once
+  // Descriptors go to all children at once, and parts of a result are selected from the whole result.
+  if (one.call == collective::all_gather || one.select || one.answered >= 0) return;
   one.answered = *std::ranges::find_if(tree_.children(), [&](int child) { return !one.parts.contains(child); });
   combine_parts(one);
   const bool with_data = one.call == collective::reduce;
@@ -221,6 +224,11 @@ void group_exchange::finish(std::uint64_t number, round& one, blob value, messag
   std::shared_ptr<parcel> there;
   for (const int child : tree_.children()) {
     if (child == one.answered) continue;
+    if (one.select) {
+      auto part = std::make_shared<parcel>(with_table(one.select(value, one.below[child]), {}));
+      send(message_kind::down, number, one.call, child, std::move(part), out);
+      continue;
+    }
     const bool local = tree_.on_host_of_this(child) && with_data && !one.table.empty();
     std::shared_ptr<parcel>& content = local ? here : there;
     if (local && !here)

@@ -22,6 +22,9 @@ namespace pgas::detail {
 /// Combines two values into one. The tree determines the order of the values.
 using combiner = std::function<void(blob& all, std::span<const std::byte> more)>;
 
+/// Returns the part of a result that the PEs below a child need. `below` is their combined contribution.
+using selector = std::function<blob(std::span<const std::byte> result, std::span<const std::byte> below)>;
+
 struct exchange_result {
   blob value;
   std::map<int, contribution> descriptors;  ///< by PE, for all other PEs of this host; without bytes
@@ -63,9 +66,10 @@ class group_exchange {
   [[nodiscard]] const group_tree& tree() const noexcept { return tree_; }
 
   /// Begins the next collective of this PE. Returns the number of the collective. @param fds descriptors for the PEs of
-  /// this host; the caller still owns them
+  /// this host; the caller still owns them @param select set if children receive parts of the result; without
+  /// descriptors
   [[nodiscard]] std::uint64_t contribute(collective call, blob mine, std::span<const int> fds, combiner combine,
-                                         clock::time_point now, messages& out);
+                                         clock::time_point now, messages& out, selector select = {});
   /// Handles a message of this group. *Errors* bootstrap_protocol for a message that a correct member never sends.
   void receive(arrived_message message, clock::time_point now, messages& out);
   /// Sends neighbours the set of members that have called a pending collective. Called when next_status() is due.
@@ -125,6 +129,8 @@ class group_exchange {
     std::vector<unique_fd> owned;         ///< the descriptors of the children on this host
     std::vector<descriptor_entry> table;  ///< the table of all these descriptors
     combiner combine;
+    selector select;
+    std::map<int, blob> below;             ///< with `select`: the contributions of children, by child
     std::map<int, arrived_message> parts;  ///< the contributions of children, by child
     exchange_result result;
     member_set known;  ///< the members that statuses have reported

@@ -1,5 +1,6 @@
 // Splits: members agree on the arguments, then each member makes its new team. Every exchange is an agreement, whose
-// messages have the same size for any number of members. Only a split by colour gathers a value from each member.
+// messages have the same size for any number of members. A split by colour also needs the colours and the keys of the
+// members (color_runs.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "host/exchange/collective_step.hpp"
+#include "host/team/color_runs.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/host_call.hpp"
 #include "host/world/world_state.hpp"
@@ -74,8 +76,9 @@ std::shared_ptr<team_state> split(team_state& parent, const split_call& mine, st
   const std::lock_guard lock(parent.collective_mutex());
   const control_group& group = parent.group();
   const control_group::identity ids = agree_on_split(group, mine, list);
-  std::vector<color_and_key> colors;
-  if (mine.what == split_call::kind::colors) colors = gather_value(group, color_and_key{mine.color, mine.key});
+  blob colors;
+  if (mine.what == split_call::kind::colors)
+    colors = group.reduce(encode_color(group.my_pe(), mine.color, mine.key), merge_colors, colors_in);
 
   const std::vector<int> chosen = members_after(mine, list, colors, group.n_pes(), group.my_pe());
   std::shared_ptr<team_state> made;

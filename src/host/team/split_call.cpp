@@ -7,6 +7,7 @@
 
 #include "common/keyed_hash.hpp"
 #include "common/value_bytes.hpp"
+#include "host/team/color_runs.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -52,15 +53,6 @@ void check_list(std::span<const int> list, int n) {
   }
 }
 
-std::vector<int> of_color(std::span<const color_and_key> all, int me) {
-  std::vector<int> chosen;
-  const std::int32_t color = all[static_cast<std::size_t>(me)].color;
-  for (int pe = 0; color >= 0 && pe < static_cast<int>(all.size()); ++pe)
-    if (all[static_cast<std::size_t>(pe)].color == color) chosen.push_back(pe);
-  std::ranges::sort(chosen, {}, [&](int pe) { return std::pair(all[static_cast<std::size_t>(pe)].key, pe); });
-  return chosen;
-}
-
 }  // namespace
 
 blob comparable(const split_call& call, std::span<const int> list) {
@@ -102,12 +94,12 @@ void check_arguments(const split_call& call, std::span<const int> list, int n) {
   if (call.what == kind::list) check_list(list, n);
 }
 
-std::vector<int> members_after(const split_call& call, std::span<const int> list, std::span<const color_and_key> colors,
+std::vector<int> members_after(const split_call& call, std::span<const int> list, std::span<const std::byte> colors,
                                int n, int me) {
   std::vector<int> chosen;
   switch (call.what) {
     case kind::list: chosen.assign(list.begin(), list.end()); break;
-    case kind::colors: return of_color(colors, me);
+    case kind::colors: chosen = members_of_color(colors, call.color); break;
     case kind::strided:
       for (int i = 0; i < call.size; ++i) chosen.push_back(call.start + i * call.stride);
       break;

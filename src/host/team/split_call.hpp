@@ -34,12 +34,6 @@ struct split_call {
   [[nodiscard]] team_config config() const { return {channels, staged != 0}; }
 };
 
-/// The colour of a member and its key. If the members split by colour, each member needs the values of all members.
-struct color_and_key {
-  std::int32_t color;
-  std::int32_t key;
-};
-
 /// The value that members compare: the arguments that must be equal, and a hash of the list.
 [[nodiscard]] blob comparable(const split_call& call, std::span<const int> list);
 /// The value of another member as text. Empty if the value does not belong to a split.
@@ -50,8 +44,8 @@ void check_arguments(const split_call& call, std::span<const int> list, int n);
 
 /// The members of the new team of member `me`, by their numbers in the parent. The first of them identifies the team
 /// among the teams of this split. Empty if the member is in no team.
-/// @param colors the values of all members, for kind::colors
+/// @param colors the result of the reduction of colours (color_runs.hpp), for kind::colors
 [[nodiscard]] std::vector<int> members_after(const split_call& call, std::span<const int> list,
-                                             std::span<const color_and_key> colors, int n, int me);
+                                             std::span<const std::byte> colors, int n, int me);
 
 }  // namespace pgas::detail

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -56,6 +57,30 @@ TEST(control_group, members_have_numbers_of_their_own_and_others_are_not_asked) 
       if (inner) expect_in_order(*inner, 7);
     }
     pe.control_plane.barrier();
+    pe.control_plane.leave();
+  }));
+}
+
+TEST(control_group, a_reduction_sends_each_member_the_part_that_it_asks_for) {
+  expect_no_error(run_threads_on({0, 0, 0, 1, 1, 2}, [](bootstrap& exchange) {
+    joined_pe pe(exchange);
+    const int me = exchange.rank();
+    const auto append = [](blob& all, std::span<const std::byte> more) {
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    const auto asked_for = [](std::span<const std::byte> all, std::span<const std::byte> values) {
+      blob part;
+      for (const std::byte one : all)
+        if (std::ranges::find(values, one) != values.end()) part.push_back(one);
+      return part;
+    };
+    for (int round = 0; round < 20; ++round) {
+      const auto mine = static_cast<std::byte>((me + round) % 3);
+      blob part = pe.control_plane.reduce(blob{mine}, append, asked_for);
+      EXPECT_EQ(std::ranges::count(part, mine), 2) << "PE " << me;
+      const bool is_leaf = me == 1 || me == 2 || me == 4 || me == 5;
+      EXPECT_TRUE(!is_leaf || part.size() == 2) << "PE " << me << " received " << part.size();
+    }
     pe.control_plane.leave();
   }));
 }
