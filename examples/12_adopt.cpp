@@ -187,31 +187,31 @@ int own(const std::string& file) {
   std::ofstream tickets(file + ".new");
   tickets << taken.ticket() << '\n';
   for (std::size_t number = 0; number < blocks.size(); ++number) {
-    const block& one = blocks[number];
-    std::vector<unsigned> words(one.bytes / sizeof(unsigned));
+    const block& item = blocks[number];
+    std::vector<unsigned> words(item.bytes / sizeof(unsigned));
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = value(number, i);
-    copy(one.start, words.data(), one.bytes);
-    if (one.disclosed == pgas::whole_block::allow) {
+    copy(item.start, words.data(), item.bytes);
+    if (item.disclosed == pgas::whole_block::allow) {
       try {
-        static_cast<void>(pgas::shared_memory::share(one.start, one.bytes));
+        static_cast<void>(pgas::shared_memory::share(item.start, item.bytes));
         return 1;
       } catch (const pgas::error& refused) {
-        std::printf("%s: refused without whole_block::allow, %s\n", one.name.c_str(),
+        std::printf("%s: refused without whole_block::allow, %s\n", item.name.c_str(),
                     pgas::to_string(refused.code()).data());
       }
     }
-    shared.push_back(pgas::shared_memory::share(one.start, one.bytes, {.block = one.disclosed}));
-    tickets << shared.back().ticket() << ' ' << one.name << '\n';
+    shared.push_back(pgas::shared_memory::share(item.start, item.bytes, {.block = item.disclosed}));
+    tickets << shared.back().ticket() << ' ' << item.name << '\n';
   }
   tickets.close();
   if (std::rename((file + ".new").c_str(), file.c_str()) != 0) throw std::runtime_error("can't write " + file);
   taken.wait_host(1, std::chrono::seconds(60));
   int status = 0;
   for (std::size_t number = 0; number < blocks.size(); ++number) {
-    const block& one = blocks[number];
-    const std::size_t all = one.bytes / sizeof(unsigned);
-    const std::size_t right = count_right(one.start, one.bytes, number, 1);
-    std::printf("%s: %zu of %zu values are one more\n", one.name.c_str(), right, all);
+    const block& item = blocks[number];
+    const std::size_t all = item.bytes / sizeof(unsigned);
+    const std::size_t right = count_right(item.start, item.bytes, number, 1);
+    std::printf("%s: %zu of %zu values are one more\n", item.name.c_str(), right, all);
     if (right != all) status = 1;
   }
   return status;

@@ -138,7 +138,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   }
 }
 
-enum class kernels { automatic, one, two };
+enum class kernels { automatic, single, split };
 
 // Runs all iterations. Returns the seconds.
 template <class Points>
@@ -146,7 +146,7 @@ double run(pgas::world& world, examples::heat_grids& grids, int iterations, kern
   const pgas::launch_config shape =
       grids.shape(iterate<Points>{}, world.context(), grids.halo(), grids.grid(0), grids.grid(1), std::uint64_t{0});
   const bool long_interior = !grids.on_host() && examples::has_long_interior(grids.mine());
-  const bool two = how == kernels::two || (how == kernels::automatic && long_interior);
+  const bool two = how == kernels::split || (how == kernels::automatic && long_interior);
   world.barrier_all();
   const auto begin = std::chrono::steady_clock::now();
   auto said = begin;

@@ -81,14 +81,14 @@ PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_prob
 template <pgas::block_group Block>
 PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_problem& v, std::uint64_t g) {
   double sum = 0;
-  const auto one = [&](const item& each) {
+  const auto element = [&](const item& each) {
     if (each.directions != 0) examples::await(ctx, block, v.x, each, v.dir(g), g);
     sum += examples::multiply(block, v.at, each.at, v.dir(g), v.q);
   };
-  for_items(block, v, v.x.n_boundary, v.x.n_items, one);
+  for_items(block, v, v.x.n_boundary, v.x.n_items, element);
   for (int i = static_cast<int>(block.block_rank()); i < v.x.n_unpacks; i += static_cast<int>(block.num_blocks()))
     examples::unpack(ctx, block, v.x, v.dir(g), v.x.unpacks[i], g);
-  for_items(block, v, 0, v.x.n_boundary, one);
+  for_items(block, v, 0, v.x.n_boundary, element);
   return sum;
 }
 
@@ -293,16 +293,16 @@ bool report(const options& o, int n, const std::vector<outcome>& ways, bool repe
   const double scale = std::sqrt(static_cast<double>(o.size[0]) * o.size[1] * o.size[2]);
   std::vector<examples::residual_history> histories;
   if (o.csv) std::printf("nx,ny,nz,pes,px,py,pz,way,iterations,us_per_iteration,rms_error,allowed,repeatable\n");
-  for (const outcome& one : ways) {
+  for (const outcome& item : ways) {
     if (o.csv)
       std::printf("%d,%d,%d,%d,%d,%d,%d,%s,%zu,%.2f,%.3e,%.3e,%d\n", o.size[0], o.size[1], o.size[2], n, o.pes[0],
-                  o.pes[1], o.pes[2], names_of_ways[one.by], one.rr.size() - 1, one.least * 1e6, one.error / scale,
-                  one.bound / scale, repeatable ? 1 : 0);
+                  o.pes[1], o.pes[2], names_of_ways[item.by], item.rr.size() - 1, item.least * 1e6, item.error / scale,
+                  item.bound / scale, repeatable ? 1 : 0);
     else
-      std::printf("%s: %.2f us per iteration, root mean square error %.2e of at most %.2e\n", names_of_ways[one.by],
-                  one.least * 1e6, one.error / scale, one.bound / scale);
-    histories.push_back({names_of_ways[one.by], {}});
-    for (const double rr : one.rr) histories.back().relative.push_back(std::sqrt(rr / one.rr.front()));
+      std::printf("%s: %.2f us per iteration, root mean square error %.2e of at most %.2e\n", names_of_ways[item.by],
+                  item.least * 1e6, item.error / scale, item.bound / scale);
+    histories.push_back({names_of_ways[item.by], {}});
+    for (const double rr : item.rr) histories.back().relative.push_back(std::sqrt(rr / item.rr.front()));
   }
   if (o.svg.empty() || examples::write_svg(o.svg, histories)) return true;
   std::fprintf(stderr, "%s can't be written: check that its folder exists\n", o.svg.c_str());
@@ -333,23 +333,23 @@ int solve(pgas::world& world, const options& o) {
   if (o.method != 0) ways.push_back({pipelined});
   bool good = true, converged = true, repeatable = true;
   for (int round = 0; round < o.rounds; ++round)  // alternating, so other load on the machine affects all of them
-    for (outcome& one : ways) {
-      const double seconds = together.run(one.by);
+    for (outcome& item : ways) {
+      const double seconds = together.run(item.by);
       if (speaks) {
         const std::vector<double> rr = together.memory().history(0);
         const double each = seconds / static_cast<double>(std::max<std::size_t>(rr.size() - 1, 1));
         if (!o.csv)
-          std::printf("  round %d, %-11s %4zu iterations, %9.2f us each\n", round + 1, names_of_ways[one.by],
+          std::printf("  round %d, %-11s %4zu iterations, %9.2f us each\n", round + 1, names_of_ways[item.by],
                       rr.size() - 1, each * 1e6);
         std::fflush(stdout);
-        one.least = round == 0 ? each : std::min(one.least, each);
-        one.error = std::sqrt(together.memory().squared_error());
-        one.bound = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
-        good = good && one.error <= one.bound;
+        item.least = round == 0 ? each : std::min(item.least, each);
+        item.error = std::sqrt(together.memory().squared_error());
+        item.bound = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
+        good = good && item.error <= item.bound;
         converged = converged && rr.back() <= o.tolerance * o.tolerance * rr.front();
         // The bits must be equal on all PEs, in every run, and with both variants.
-        if (one.rr.empty()) one.rr = rr;
-        repeatable = repeatable && rr == (one.by == pipelined ? one : ways.front()).rr;
+        if (item.rr.empty()) item.rr = rr;
+        repeatable = repeatable && rr == (item.by == pipelined ? item : ways.front()).rr;
         for (int pe = 1; pe < n; ++pe) repeatable = repeatable && together.memory().history(pe) == rr;
       }
       world.barrier_all();

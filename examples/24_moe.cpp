@@ -382,17 +382,17 @@ int main(int argc, char** argv) try {
     const figures f = layer(world, o, shape, low_latency).run(o.rounds);
     wrong += f.wrong;
     const double rows = static_cast<double>(f.tokens) * shape.topk * sizeof(piece) / 1e3;
-    const double there = rows * static_cast<double>(shape.token_pieces()) / f.dispatch_us;
+    const double remote = rows * static_cast<double>(shape.token_pieces()) / f.dispatch_us;
     const double back = rows * static_cast<double>(shape.result_pieces()) / f.combine_us;
     const char* const variant = low_latency ? "low-latency" : "throughput";
     const char* const format = shape.fp8 ? "fp8" : "bf16";
     if (speaks && o.csv)
       std::printf("%s,%s,%d,%d,%d,%d,%d,%u,%.2f,%.2f,%.2f,%.2f,%.2f,%lld\n", variant, format, n, shape.hidden,
-                  shape.experts, shape.topk, f.tokens, f.blocks, f.dispatch_us, f.combine_us, f.whole_us, there, back,
+                  shape.experts, shape.topk, f.tokens, f.blocks, f.dispatch_us, f.combine_us, f.whole_us, remote, back,
                   f.wrong);
     else if (speaks)
       std::printf("%-11s %-6s %6d %6u %11.1f %11.1f %11.1f %9.2f %9.2f\n", variant, format, f.tokens, f.blocks,
-                  f.dispatch_us, f.combine_us, f.whole_us, there, back);
+                  f.dispatch_us, f.combine_us, f.whole_us, remote, back);
     std::fflush(stdout);
   }
   if (speaks && !o.csv && wrong == 0) std::printf("check: all results equal those of one process bit for bit\n");

@@ -246,7 +246,7 @@ class layer {
   }
 
   // Times and checks calls with this number of rows: each variant, and the library's reduce followed by a kernel.
-  figures run(int rows, bool one, bool time_one) {
+  figures run(int rows, bool single, bool time_one) {
     b_.rows = rows;
     const examples::expected_rows<T> expected(sets - 1, world_.n_pes(), static_cast<std::size_t>(rows),
                                               b_.row_pieces());
@@ -267,8 +267,8 @@ class layer {
     figures f{};
     if (time_one) f.one_us = timed([&](int set) { start_one(set, world_.team()); }, 0);
     f.two_us = timed([&](int set) { start_two(set); }, 0);
-    if (one) f.alone_us = in_graph([&](int set) { start_one(set, self_); });
-    f.graph_us = in_graph([&](int set) { one ? start_one(set, world_.team()) : start_two(set); });
+    if (single) f.alone_us = in_graph([&](int set) { start_one(set, self_); });
+    f.graph_us = in_graph([&](int set) { single ? start_one(set, world_.team()) : start_two(set); });
     check(0);
     f.library_us = timed([&](int set) { start_library(set); }, 1.0F / 8);
     f.wrong = examples::sum(world_, wrong);
@@ -323,11 +323,11 @@ long long run_format(pgas::world& world, const options& o, const char* format) {
   long long wrong = 0;
   for (long long kib = o.from; kib <= o.to; kib *= o.factor) {
     const int rows = std::max(1, static_cast<int>(kib * 512 / o.hidden));
-    const bool one = kib <= o.limit;
-    const figures f = all.run(rows, one, kib <= 8LL * o.limit);  // larger sizes take too long
+    const bool single = kib <= o.limit;
+    const figures f = all.run(rows, single, kib <= 8LL * o.limit);  // larger sizes take too long
     wrong += f.wrong;
     const int bytes = rows * o.hidden * 2;
-    const auto [way, us] = one ? std::pair("one-shot", f.one_us) : std::pair("two-shot", f.two_us);
+    const auto [way, us] = single ? std::pair("one-shot", f.one_us) : std::pair("two-shot", f.two_us);
     if (world.my_pe() == 0 && o.csv)
       std::printf("%s,%d,%d,%d,%u,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%lld\n", format, world.n_pes(), o.hidden, bytes,
                   all.blocks(), way, us, f.one_us, f.two_us, f.graph_us, f.alone_us, f.library_us, f.wrong);

@@ -192,12 +192,12 @@ struct decoder {
 
   /// The order for a request. Takes its pages from the free pages.
   order order_for(std::uint64_t request) {
-    order made{request, static_cast<std::int32_t>(1 + request * 5 % most_pages), {}};
-    for (int i = 0; i < made.pages; ++i) {
-      made.to.at[i] = free_pages.front();
+    order result{request, static_cast<std::int32_t>(1 + request * 5 % most_pages), {}};
+    for (int i = 0; i < result.pages; ++i) {
+      result.to.at[i] = free_pages.front();
       free_pages.pop_front();
     }
-    return made;
+    return result;
   }
 
   /// Uses the layers of order k as they arrive.

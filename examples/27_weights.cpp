@@ -63,14 +63,14 @@ struct shard {
   }
 };
 shard rows_of_trainer(int pe, int n_pes) {
-  shard made;
-  for (std::uint64_t t = 0; t < n_tensors; ++t) made.add(t, part_of(rows_of(t), pe, n_pes), {0, columns_of(t)});
-  return made;
+  shard result;
+  for (std::uint64_t t = 0; t < n_tensors; ++t) result.add(t, part_of(rows_of(t), pe, n_pes), {0, columns_of(t)});
+  return result;
 }
 shard columns_of_engine(int number, int engines) {
-  shard made;
-  for (std::uint64_t t = 0; t < n_tensors; ++t) made.add(t, {0, rows_of(t)}, part_of(columns_of(t), number, engines));
-  return made;
+  shard result;
+  for (std::uint64_t t = 0; t < n_tensors; ++t) result.add(t, {0, rows_of(t)}, part_of(columns_of(t), number, engines));
+  return result;
 }
 
 PGAS_HD std::uint32_t weight(std::uint64_t version, std::uint64_t tensor, std::uint64_t row, std::uint64_t column) {

@@ -35,8 +35,8 @@ struct item {
 
 /// Calls f(direction) for each of an item's directions.
 template <class F>
-PGAS_FN void each_direction(const item& of, const F& f) {
-  for (std::uint32_t left = of.directions; left != 0; left &= left - 1) {
+PGAS_FN void each_direction(const item& entry, const F& f) {
+  for (std::uint32_t left = entry.directions; left != 0; left &= left - 1) {
 #if defined(__CUDA_ARCH__)
     f(__ffs(static_cast<int>(left)) - 1);
 #else
@@ -79,10 +79,10 @@ struct part {
   return {which * (total / parts) + (which < larger ? which : larger), total / parts + (which < larger ? 1 : 0)};
 }
 
-[[nodiscard]] PGAS_HD constexpr std::size_t volume(const box& of) {
+[[nodiscard]] PGAS_HD constexpr std::size_t volume(const box& region) {
   std::size_t points = 1;
   for (int a = 0; a < 3; ++a)
-    points *= of.hi[a] > of.lo[a] ? static_cast<std::size_t>(of.hi[a] - of.lo[a]) : std::size_t{0};
+    points *= region.hi[a] > region.lo[a] ? static_cast<std::size_t>(region.hi[a] - region.lo[a]) : std::size_t{0};
   return points;
 }
 [[nodiscard]] PGAS_HD constexpr box intersection(const box& a, const box& b) {
@@ -94,8 +94,8 @@ struct part {
   return both;
 }
 
-[[nodiscard]] inline std::string text_of(const triple& of) {
-  return std::to_string(of[0]) + " x " + std::to_string(of[1]) + " x " + std::to_string(of[2]);
+[[nodiscard]] inline std::string text_of(const triple& extents) {
+  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " + std::to_string(extents[2]);
 }
 
 /// The PEs per axis with the smallest surface between them; {0, 0, 0} if n PEs can't divide the grid.
@@ -176,8 +176,8 @@ struct decomposition {
   d.grid_points = static_cast<std::size_t>(d.plane * (d.most[2] + 2) + d.line);
   std::int64_t messages = 0;
   for (int way = 0; way < n_directions; ++way) {
-    neighbour& there = d.to[static_cast<std::size_t>(way)];
-    there = {-1, 0, 0, messages, {}, {}};
+    neighbour& peer = d.to[static_cast<std::size_t>(way)];
+    peer = {-1, 0, 0, messages, {}, {}};
     triple place{}, theirs{};
     std::int64_t points = 1;
     int axes = 0;
@@ -191,15 +191,15 @@ struct decomposition {
       axes += step != 0;
       points *= step == 0 ? d.most[i] : 1;
       const int n = d.n[i];
-      there.points.lo[a] = step > 0 ? n : 1;
-      there.points.hi[a] = step < 0 ? 2 : n + 1;
-      there.halo.lo[a] = step < 0 ? 0 : step > 0 ? n + 1 : 1;
-      there.halo.hi[a] = step < 0 ? 1 : n + (step > 0 ? 2 : 1);
-      there.shift += (step < 0 ? theirs[i] : step > 0 ? -n : 0) * (a == 0 ? 1 : a == 1 ? d.pitch : d.plane);
+      peer.points.lo[a] = step > 0 ? n : 1;
+      peer.points.hi[a] = step < 0 ? 2 : n + 1;
+      peer.halo.lo[a] = step < 0 ? 0 : step > 0 ? n + 1 : 1;
+      peer.halo.hi[a] = step < 0 ? 1 : n + (step > 0 ? 2 : 1);
+      peer.shift += (step < 0 ? theirs[i] : step > 0 ? -n : 0) * (a == 0 ? 1 : a == 1 ? d.pitch : d.plane);
     }
     if (axes == 0 || (axes > 1 && !corners)) continue;
     messages += points;
-    if (exists) there.pe = place[0] + pes[0] * (place[1] + pes[1] * place[2]);
+    if (exists) peer.pe = place[0] + pes[0] * (place[1] + pes[1] * place[2]);
   }
   d.message_points = static_cast<std::size_t>(messages);
   return d;
@@ -212,8 +212,8 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
       for (int x = whole.lo[0]; x < whole.hi[0]; x += tile[0]) {
         item next{intersection(whole, {{x, y, z}, {x + tile[0], y + tile[1], z + tile[2]}}), 0};
         for (int way = 0; way < n_directions; ++way) {
-          const neighbour& there = d.to[static_cast<std::size_t>(way)];
-          if (there.pe >= 0 && volume(intersection(next.at, there.points)) > 0) next.directions |= 1U << way;
+          const neighbour& peer = d.to[static_cast<std::size_t>(way)];
+          if (peer.pe >= 0 && volume(intersection(next.at, peer.points)) > 0) next.directions |= 1U << way;
         }
         into.push_back(next);
       }

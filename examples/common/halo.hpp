@@ -98,11 +98,11 @@ struct exchange {
 
 /// Copies a part of a message into the halo of `in`. *Callers* a block; blocks may wait for it.
 template <class T, pgas::block_group Block>
-PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, unpack_item of,
+PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, unpack_item entry,
                          std::uint64_t generation) {
   if (generation == 0) return;
-  const neighbour& from = x.to[of.direction];
-  pgas::wait_until(ctx, block, word_of(x.arrived, of.direction, generation), pgas::cmp::ge,
+  const neighbour& from = x.to[entry.direction];
+  pgas::wait_until(ctx, block, word_of(x.arrived, entry.direction, generation), pgas::cmp::ge,
                    whole_message * messages(generation));
   const box halo = from.halo;
   const auto points = static_cast<std::int64_t>(volume(halo));
@@ -110,22 +110,22 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
     const T* const message =
         x.inbox + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
     T* const grid = in + f * x.field_points;
-    for_each_point(block, of.at, [=](int i, int j, int k) {
+    for_each_point(block, entry.at, [=](int i, int j, int k) {
       grid[i + x.pitch * j + x.plane * k] = message[place_in(halo, i, j, k)];
     });
   }
   bool first = true;
-  for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] == halo.lo[a];
-  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, word_of(x.unpacked, of.direction, generation),
-                   share(of.parts, first), pgas::signal_op::add, ctx.my_pe());
+  for (int a = 0; a < 3; ++a) first = first && entry.at.lo[a] == halo.lo[a];
+  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, word_of(x.unpacked, entry.direction, generation),
+                   share(entry.parts, first), pgas::signal_op::add, ctx.my_pe());
 }
 
 /// Copies the packets of the halo that the item reads in one direction, after they have arrived.
 template <class T, pgas::block_group Block>
-PGAS_FN void await_packets(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of, T* in,
+PGAS_FN void await_packets(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& entry, T* in,
                            int direction, std::uint64_t generation) {
   const neighbour& from = x.to[direction];
-  box around = of.at;
+  box around = entry.at;
   for (int a = 0; a < 3; ++a) {
     around.lo[a] -= x.corners || along(direction, a) < 0;
     around.hi[a] += x.corners || along(direction, a) > 0;
@@ -146,18 +146,18 @@ PGAS_FN void await_packets(const pgas::context& ctx, const Block& block, const e
 
 /// Whether messages of this neighbour are packets.
 template <class T>
-[[nodiscard]] PGAS_FN bool by_packets(const pgas::context& ctx, const exchange<T>& x, const neighbour& there) {
-  return sizeof(T) == sizeof(std::uint32_t) && x.how == faces::packets && ctx.remote(x.packets, there.pe) != nullptr;
+[[nodiscard]] PGAS_FN bool by_packets(const pgas::context& ctx, const exchange<T>& x, const neighbour& peer) {
+  return sizeof(T) == sizeof(std::uint32_t) && x.how == faces::packets && ctx.remote(x.packets, peer.pe) != nullptr;
 }
 
 /// Returns when the halo that the item reads belongs to this generation. Called only for items with directions.
 template <class T, pgas::block_group Block>
-PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, T* in, std::uint64_t generation) {
+PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item entry, T* in, std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
   if (generation == 0) return;
-  each_direction(of, [&](int direction) {
+  each_direction(entry, [&](int direction) {
     if (x.how == faces::packets && by_packets(ctx, x, x.to[direction]))
-      await_packets(ctx, block, x, of, in, direction, generation);
+      await_packets(ctx, block, x, entry, in, direction, generation);
     else
       pgas::wait_until(ctx, block, word_of(ready, direction, generation), pgas::cmp::ge,
                        whole_message * messages(generation));
@@ -167,9 +167,9 @@ PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, 
 
 /// One step for all fields of an item. *Callers* a block.
 template <class Points, pgas::block_group Block>
-PGAS_FN void relax(const Block& block, const exchange<float>& x, const item& of, const float* in, float* out) {
+PGAS_FN void relax(const Block& block, const exchange<float>& x, const item& entry, const float* in, float* out) {
   for (int f = 0; f < x.fields; ++f)
-    relax<Points>(block, of.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
+    relax<Points>(block, entry.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
 }
 
 /// Whether this block has computed the last item of a direction. If so, it also sees the stores of the other blocks.
@@ -190,8 +190,8 @@ PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchang
 /// Puts the points of one field's message directly into the neighbour's halo.
 template <class T, pgas::block_group Block>
 PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* grid,
-                         const neighbour& there) {
-  const box& all = there.points;
+                         const neighbour& peer) {
+  const box& all = peer.points;
   const auto width = static_cast<std::size_t>(all.hi[0] - all.lo[0]);
   const int rows = all.hi[1] - all.lo[1], layers = all.hi[2] - all.lo[2];
   const bool by_layer = rows == 1;  // one call copies all layers
@@ -199,44 +199,44 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
     T* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
-    T* const to = from + there.shift;  // the corresponding address on this PE
+    T* const to = from + peer.shift;  // the corresponding address on this PE
     if (width == 1)
-      pgas::iput_nbi(ctx, block, to, from, stride, stride, count, there.pe);
+      pgas::iput_nbi(ctx, block, to, from, stride, stride, count, peer.pe);
     else
-      pgas::ibput_nbi(ctx, block, to, from, stride, stride, width, count, there.pe);
+      pgas::ibput_nbi(ctx, block, to, from, stride, stride, width, count, peer.pe);
   }
 }
 
 /// An item's share of the message.
-[[nodiscard]] PGAS_FN std::uint64_t share_of(const neighbour& there, const item& of) {
-  const box& all = there.points;
+[[nodiscard]] PGAS_FN std::uint64_t share_of(const neighbour& peer, const item& entry) {
+  const box& all = peer.points;
   bool first = true;
-  for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] <= all.lo[a];
-  return share(there.items, first);
+  for (int a = 0; a < 3; ++a) first = first && entry.at.lo[a] <= all.lo[a];
+  return share(peer.items, first);
 }
 
 /// Sends the points of an item that neighbours need, after the block has computed it. `out` is the array for this
 /// `generation` of the grid, which is at least 1. Called only for items with directions.
 template <class T, pgas::block_group Block>
-PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
+PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item entry, T* out, std::uint64_t generation) {
   block.sync();
-  each_direction(of, [&](int direction) {
-    const neighbour there = x.to[direction];  // a copy, so that the whole item is read at once
-    const box all = there.points, mine = intersection(of.at, all);
+  each_direction(entry, [&](int direction) {
+    const neighbour peer = x.to[direction];  // a copy, so that the whole item is read at once
+    const box all = peer.points, mine = intersection(entry.at, all);
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
-    T* const message = x.how == faces::pack ? x.outbox + box + there.message * x.fields : nullptr;
-    const std::int64_t shift = there.shift;
-    T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
+    T* const message = x.how == faces::pack ? x.outbox + box + peer.message * x.fields : nullptr;
+    const std::int64_t shift = peer.shift;
+    T* const halo = x.how == faces::remote ? ctx.remote(out, peer.pe) : nullptr;
     const int back = opposite(direction);  // the direction of this PE from the neighbour
     pgas::signal_t* const arrived = word_of(x.arrived, back, generation);
 
-    if (by_packets(ctx, x, there)) {
+    if (by_packets(ctx, x, peer)) {
       std::uint64_t* const first = x.packets + box + x.to[back].message * x.fields;
       for (int f = 0; f < x.fields; ++f)
         for_each_point(block, mine, [&](int i, int j, int k) {
           const T value = out[f * x.field_points + i + x.pitch * j + x.plane * k];
-          pgas::p(ctx, first + f * points + place_in(all, i, j, k), packet_of(value, generation), there.pe);
+          pgas::p(ctx, first + f * points + place_in(all, i, j, k), packet_of(value, generation), peer.pe);
         });
       return;
     }
@@ -254,7 +254,7 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
                        [=](int i, int j, int k) { to[place_in(all, i, j, k)] = grid[i + x.pitch * j + x.plane * k]; });
     }
     if (halo != nullptr) {
-      pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, share_of(there, of), pgas::signal_op::add, there.pe);
+      pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, share_of(peer, entry), pgas::signal_op::add, peer.pe);
       return;
     }
     if (!is_last(ctx, block, x, direction, generation)) return;
@@ -262,11 +262,11 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
     if (x.how == faces::pack) {
       pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
                        static_cast<std::size_t>(points * x.fields), arrived, whole_message, pgas::signal_op::add,
-                       there.pe);
+                       peer.pe);
       return;
     }
-    for (int f = 0; f < x.fields; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
-    pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, whole_message, pgas::signal_op::add, there.pe);
+    for (int f = 0; f < x.fields; ++f) put_strided(ctx, block, x, out + f * x.field_points, peer);
+    pgas::put_signal(ctx, block, arrived, arrived, 0, arrived, whole_message, pgas::signal_op::add, peer.pe);
   });
 }
 

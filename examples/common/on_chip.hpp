@@ -258,15 +258,15 @@ class grid_on_chip {
 
   /// The points of one tile to send and to receive. Neighbouring tiles have faces of the same extent, because all PEs
   /// are divided in the same way.
-  void list_tile(int number, tile_of_block& of, std::vector<leaving>& out, std::vector<coming>& in) const {
+  void list_tile(int number, tile_of_block& tile, std::vector<leaving>& out, std::vector<coming>& in) const {
     const decomposition& d = grids_.mine();
     const triple t{number % tiles_[0], number / tiles_[0] % tiles_[1], number / tiles_[0] / tiles_[1]};
     triple n{};
     for (std::size_t a = 0; a < 3; ++a) {
       const part points = split(d.n[a], tiles_[a], t[a]);
       n[a] = points.count;
-      of.at.lo[a] = 1 + points.first;
-      of.at.hi[a] = of.at.lo[a] + points.count;
+      tile.at.lo[a] = 1 + points.first;
+      tile.at.hi[a] = tile.at.lo[a] + points.count;
     }
     std::vector<int> first(n_directions);  // the first word of an inbox for each direction from which points arrive
     for (int direction = 0, words = 0; direction < n_directions; ++direction) {
@@ -275,10 +275,10 @@ class grid_on_chip {
     }
     for (int direction = 0; direction < n_directions; ++direction) {
       if (!travel(direction)) continue;
-      const beside there = neighbour_of(t, direction);
-      if (there.pe < 0) continue;
+      const beside remote = neighbour_of(t, direction);
+      if (remote.pe < 0) continue;
       int mine = number * view_.capacity + first[static_cast<std::size_t>(direction)];
-      int theirs = there.tile * view_.capacity + first[static_cast<std::size_t>(opposite(direction))];
+      int theirs = remote.tile * view_.capacity + first[static_cast<std::size_t>(opposite(direction))];
       for (int f = 0; f < o_.fields; ++f)
         for (int i = 0; i < face(n, direction); ++i) {
           int point = f * view_.volume, halo = point, left = i;
@@ -289,10 +289,10 @@ class grid_on_chip {
             halo += stride * (step < 0 ? 0 : step > 0 ? extent + 1 : 1 + left % extent);
             if (step == 0) left /= extent;
           }
-          out.push_back({point, theirs++, there.pe});
+          out.push_back({point, theirs++, remote.pe});
           in.push_back({halo, mine++});
-          ++of.n_leaving;
-          ++of.n_coming;
+          ++tile.n_leaving;
+          ++tile.n_coming;
         }
     }
   }
@@ -305,11 +305,11 @@ class grid_on_chip {
     packets_ = world_.allocate<std::uint64_t>(2 * std::max<std::size_t>(1, tiles * capacity), pgas::initialize::zero);
     if (grids_.on_host()) rooms_ = world_.allocate<std::byte>(tiles * static_cast<std::size_t>(view_.room));
     for (std::size_t t = 0; t < tiles; ++t) {
-      tile_of_block of{};
+      tile_of_block tile{};
       std::vector<leaving> out;
       std::vector<coming> in;
-      list_tile(static_cast<int>(t), of, out, in);
-      pgas::put(world_, parts_.data() + t, &of, 1, world_.my_pe());
+      list_tile(static_cast<int>(t), tile, out, in);
+      pgas::put(world_, parts_.data() + t, &tile, 1, world_.my_pe());
       pgas::put(world_, out_.data() + t * capacity, out.data(), out.size(), world_.my_pe());
       pgas::put(world_, in_.data() + t * capacity, in.data(), in.size(), world_.my_pe());
     }

@@ -29,9 +29,9 @@ PGAS_HD void add_piece(float (&sums)[per_piece<T>], const piece& part) {
 
 /// The sum of a piece's squares.
 template <class T>
-[[nodiscard]] PGAS_HD float squares(const piece& of) {
+[[nodiscard]] PGAS_HD float squares(const piece& part) {
   float sum = 0;
-  for (int j = 0; j < per_piece<T>; ++j) sum += of.get<T>(j) * of.get<T>(j);
+  for (int j = 0; j < per_piece<T>; ++j) sum += part.get<T>(j) * part.get<T>(j);
   return sum;
 }
 
@@ -41,9 +41,9 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] PGAS_HD piece normalized_piece(const piece& of, float scale, const piece& weight) {
+[[nodiscard]] PGAS_HD piece normalized_piece(const piece& part, float scale, const piece& weight) {
   float values[per_piece<T>];
-  for (int j = 0; j < per_piece<T>; ++j) values[j] = of.get<T>(j) * scale * weight.get<T>(j);
+  for (int j = 0; j < per_piece<T>; ++j) values[j] = part.get<T>(j) * scale * weight.get<T>(j);
   return rounded_to<T>(values);
 }
 

@@ -187,11 +187,11 @@ template <class Points>
   for (int i = 0; i < iterations; ++i) {
     // the halo beyond an edge contains the points of the opposite edge
     for (int way = 0; periodic && way < n_directions; ++way) {
-      const neighbour& there = d.to[static_cast<std::size_t>(way)];
-      for (int z = there.points.lo[2]; z < there.points.hi[2] && there.pe >= 0; ++z)
-        for (int y = there.points.lo[1]; y < there.points.hi[1]; ++y)
-          for (int x = there.points.lo[0]; x < there.points.hi[0]; ++x)
-            in[static_cast<std::size_t>(static_cast<std::int64_t>(d.index(x, y, z)) + there.shift)] =
+      const neighbour& peer = d.to[static_cast<std::size_t>(way)];
+      for (int z = peer.points.lo[2]; z < peer.points.hi[2] && peer.pe >= 0; ++z)
+        for (int y = peer.points.lo[1]; y < peer.points.hi[1]; ++y)
+          for (int x = peer.points.lo[0]; x < peer.points.hi[0]; ++x)
+            in[static_cast<std::size_t>(static_cast<std::int64_t>(d.index(x, y, z)) + peer.shift)] =
                 in[d.index(x, y, z)];
     }
     for (int z = 1; z <= size[2]; ++z)

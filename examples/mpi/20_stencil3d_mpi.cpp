@@ -21,7 +21,7 @@ using examples::neighbour;
 using examples::text_of;
 using examples::triple;
 
-constexpr pgas::this_thread one{};  // one thread computes
+constexpr pgas::this_thread single{};  // one thread computes
 
 struct options {
   triple size{64, 64, 64};
@@ -83,41 +83,41 @@ class heat {
   void compute(std::vector<float>& in, std::vector<float>& out, std::size_t first, std::size_t end) {
     for (std::size_t i = first; i < end; ++i)
       for (int f = 0; f < o_.fields; ++f)
-        examples::relax<Points>(one, items_[i].at, origin(in, f), origin(out, f), mine_.pitch, mine_.plane);
+        examples::relax<Points>(single, items_[i].at, origin(in, f), origin(out, f), mine_.pitch, mine_.plane);
   }
 
   // Calls copy(place in the grid, place in the message) for the points of a message.
   template <class Copy>
   void for_message(const box& b, const Copy& copy) const {
     const std::int64_t width = b.hi[0] - b.lo[0], rows = b.hi[1] - b.lo[1];
-    examples::for_each_point(one, b, [&, pitch = mine_.pitch, plane = mine_.plane](int x, int y, int z) {
+    examples::for_each_point(single, b, [&, pitch = mine_.pitch, plane = mine_.plane](int x, int y, int z) {
       copy(x + pitch * y + plane * z, (x - b.lo[0]) + width * ((y - b.lo[1]) + rows * (z - b.lo[2])));
     });
   }
 
   float* message(int which, int direction, int f) {
-    const neighbour& there = mine_.to[static_cast<std::size_t>(direction)];
-    return boxes_[static_cast<std::size_t>(which)].data() + there.message * o_.fields +
-           f * static_cast<std::int64_t>(volume(there.points));
+    const neighbour& peer = mine_.to[static_cast<std::size_t>(direction)];
+    return boxes_[static_cast<std::size_t>(which)].data() + peer.message * o_.fields +
+           f * static_cast<std::int64_t>(volume(peer.points));
   }
 
   // Starts to send the boundary of `out`, and to receive its halo.
   void exchange(std::vector<float>& out) {
     n_requests_ = 0;
     for (int d = 0; d < examples::n_directions; ++d) {
-      const neighbour& there = mine_.to[static_cast<std::size_t>(d)];
-      if (there.pe >= 0)
-        MPI_Irecv(message(1, d, 0), o_.fields * static_cast<int>(volume(there.points)), MPI_FLOAT, there.pe,
+      const neighbour& peer = mine_.to[static_cast<std::size_t>(d)];
+      if (peer.pe >= 0)
+        MPI_Irecv(message(1, d, 0), o_.fields * static_cast<int>(volume(peer.points)), MPI_FLOAT, peer.pe,
                   examples::opposite(d), MPI_COMM_WORLD, &requests_[n_requests_++]);
     }
     for (int d = 0; d < examples::n_directions; ++d) {
-      const neighbour& there = mine_.to[static_cast<std::size_t>(d)];
-      if (there.pe < 0) continue;
+      const neighbour& peer = mine_.to[static_cast<std::size_t>(d)];
+      if (peer.pe < 0) continue;
       for (int f = 0; f < o_.fields; ++f)
-        for_message(there.points, [to = message(0, d, f), from = origin(out, f)](std::int64_t at, std::int64_t i) {
+        for_message(peer.points, [to = message(0, d, f), from = origin(out, f)](std::int64_t at, std::int64_t i) {
           to[i] = from[at];
         });
-      MPI_Isend(message(0, d, 0), o_.fields * static_cast<int>(volume(there.points)), MPI_FLOAT, there.pe, d,
+      MPI_Isend(message(0, d, 0), o_.fields * static_cast<int>(volume(peer.points)), MPI_FLOAT, peer.pe, d,
                 MPI_COMM_WORLD, &requests_[n_requests_++]);
     }
   }
@@ -125,9 +125,9 @@ class heat {
   void wait(std::vector<float>& out) {
     MPI_Waitall(static_cast<int>(n_requests_), requests_.data(), MPI_STATUSES_IGNORE);
     for (int d = 0; d < examples::n_directions; ++d) {
-      const neighbour& there = mine_.to[static_cast<std::size_t>(d)];
-      for (int f = 0; f < o_.fields && there.pe >= 0; ++f)
-        for_message(there.halo, [to = origin(out, f), from = message(1, d, f)](std::int64_t at, std::int64_t i) {
+      const neighbour& peer = mine_.to[static_cast<std::size_t>(d)];
+      for (int f = 0; f < o_.fields && peer.pe >= 0; ++f)
+        for_message(peer.halo, [to = origin(out, f), from = message(1, d, f)](std::int64_t at, std::int64_t i) {
           to[at] = from[i];
         });
     }

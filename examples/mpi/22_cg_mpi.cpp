@@ -26,7 +26,7 @@ using examples::sums;
 using examples::text_of;
 using examples::triple;
 
-constexpr pgas::this_thread one{};  // one thread computes
+constexpr pgas::this_thread single{};  // one thread computes
 
 class cg {
  public:
@@ -73,7 +73,7 @@ class cg {
       combine(r, beta, g);
       const double alpha = rr / total(multiply(direction(g), q));
       double here = 0;
-      for (const auto& each : items_) here += examples::descend(one, at_, each.at, alpha, direction(g), q, u, r);
+      for (const auto& each : items_) here += examples::descend(single, at_, each.at, alpha, direction(g), q, u, r);
       const double next = total(here);
       beta = next / rr;
       rr = next;
@@ -107,7 +107,7 @@ class cg {
       here = {0, 0};
       for (std::size_t i = 0; i < items_.size(); ++i) {
         const sums more =
-            examples::descend_pipelined(one, at_, items_[i].at, alpha, beta, v, q, direction(g), direction(g + 1));
+            examples::descend_pipelined(single, at_, items_[i].at, alpha, beta, v, q, direction(g), direction(g + 1));
         here = {here.a + more.a, here.b + more.b};
         if (i + 1 == n_boundary_) send(direction(g + 1));
       }
@@ -117,7 +117,7 @@ class cg {
   // The direction of generation g; its boundary is in flight on return.
   void combine(const double* from, double beta, std::size_t g) {
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      examples::combine(one, at_, items_[i].at, from, beta, direction(g - 1), direction(g));
+      examples::combine(single, at_, items_[i].at, from, beta, direction(g - 1), direction(g));
       if (i + 1 == n_boundary_) send(direction(g));
     }
   }
@@ -125,16 +125,17 @@ class cg {
   // q = A v, while v's halo is in flight.
   double multiply(double* v, double* q) {
     double sum = 0;
-    for (std::size_t i = n_boundary_; i < items_.size(); ++i) sum += examples::multiply(one, at_, items_[i].at, v, q);
+    for (std::size_t i = n_boundary_; i < items_.size(); ++i)
+      sum += examples::multiply(single, at_, items_[i].at, v, q);
     receive(v);
-    for (std::size_t i = 0; i < n_boundary_; ++i) sum += examples::multiply(one, at_, items_[i].at, v, q);
+    for (std::size_t i = 0; i < n_boundary_; ++i) sum += examples::multiply(single, at_, items_[i].at, v, q);
     return sum;
   }
 
   sums both(const double* w) {
     sums sum{0, 0};
     for (const auto& each : items_) {
-      const sums more = examples::multiply_both(one, at_, each.at, vector(3), w);
+      const sums more = examples::multiply_both(single, at_, each.at, vector(3), w);
       sum = {sum.a + more.a, sum.b + more.b};
     }
     return sum;
@@ -144,7 +145,7 @@ class cg {
   template <class Copy>
   void for_message(const box& b, const Copy& copy) const {
     const std::int64_t width = b.hi[0] - b.lo[0], rows = b.hi[1] - b.lo[1];
-    examples::for_each_point(one, b, [&, at = at_](int x, int y, int z) {
+    examples::for_each_point(single, b, [&, at = at_](int x, int y, int z) {
       copy(at.index(x, y, z), (x - b.lo[0]) + width * ((y - b.lo[1]) + rows * (z - b.lo[2])));
     });
   }
@@ -152,14 +153,14 @@ class cg {
   void send(const double* v) {
     n_requests_ = 0;
     for (int d = 0; d < examples::n_directions; ++d)
-      if (const neighbour& there = mine_.to[static_cast<std::size_t>(d)]; there.pe >= 0)
-        MPI_Irecv(boxes_[1].data() + there.message, static_cast<int>(volume(there.halo)), MPI_DOUBLE, there.pe,
+      if (const neighbour& peer = mine_.to[static_cast<std::size_t>(d)]; peer.pe >= 0)
+        MPI_Irecv(boxes_[1].data() + peer.message, static_cast<int>(volume(peer.halo)), MPI_DOUBLE, peer.pe,
                   examples::opposite(d), MPI_COMM_WORLD, &requests_[n_requests_++]);
     for (int d = 0; d < examples::n_directions; ++d)
-      if (const neighbour& there = mine_.to[static_cast<std::size_t>(d)]; there.pe >= 0) {
-        double* const message = boxes_[0].data() + there.message;
-        for_message(there.points, [=](std::int64_t at, std::int64_t i) { message[i] = v[at]; });
-        MPI_Isend(message, static_cast<int>(volume(there.points)), MPI_DOUBLE, there.pe, d, MPI_COMM_WORLD,
+      if (const neighbour& peer = mine_.to[static_cast<std::size_t>(d)]; peer.pe >= 0) {
+        double* const message = boxes_[0].data() + peer.message;
+        for_message(peer.points, [=](std::int64_t at, std::int64_t i) { message[i] = v[at]; });
+        MPI_Isend(message, static_cast<int>(volume(peer.points)), MPI_DOUBLE, peer.pe, d, MPI_COMM_WORLD,
                   &requests_[n_requests_++]);
       }
   }
@@ -167,10 +168,10 @@ class cg {
   void receive(double* v) {
     MPI_Waitall(static_cast<int>(n_requests_), requests_.data(), MPI_STATUSES_IGNORE);
     n_requests_ = 0;
-    for (const neighbour& there : mine_.to)
-      if (there.pe >= 0) {
-        const double* const message = boxes_[1].data() + there.message;
-        for_message(there.halo, [=](std::int64_t at, std::int64_t i) { v[at] = message[i]; });
+    for (const neighbour& peer : mine_.to)
+      if (peer.pe >= 0) {
+        const double* const message = boxes_[1].data() + peer.message;
+        for_message(peer.halo, [=](std::int64_t at, std::int64_t i) { v[at] = message[i]; });
       }
   }
 

@@ -115,9 +115,9 @@ class PGAS_API team {
   ///
   /// @throws error version_mismatch as context().
   [[nodiscard, gnu::visibility("hidden")]] team_view view() const {
-    team_view made;
-    fill_view(made, detail::context_layout);
-    return made;
+    team_view result;
+    fill_view(result, detail::context_layout);
+    return result;
   }
   /// @brief A context whose operations take this team's PE numbers.
   ///
@@ -127,9 +127,9 @@ class PGAS_API team {
   ///
   /// @throws error version_mismatch if the layout of contexts differs between the program's headers and the library.
   [[nodiscard, gnu::visibility("hidden")]] pgas::context context() const {
-    pgas::context made;
-    fill_context(made, detail::context_layout, false);
-    return made;
+    pgas::context result;
+    fill_context(result, detail::context_layout, false);
+    return result;
   }
   /// @brief The context for kernels that need only loads and stores.
   ///
@@ -140,9 +140,9 @@ class PGAS_API team {
   /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all members at evenly spaced addresses.
   /// invalid_argument: the members are not evenly spaced in the world. version_mismatch as context().
   [[nodiscard, gnu::visibility("hidden")]] pgas::direct_context direct_context() const {
-    pgas::context made;
-    fill_context(made, detail::context_layout, true);
-    return pgas::direct_context(made);
+    pgas::context result;
+    fill_context(result, detail::context_layout, true);
+    return pgas::direct_context(result);
   }
 
   /// @brief Creates a team of the `size` members start, start + stride, ...; a stride may be negative.
@@ -231,8 +231,8 @@ class PGAS_API team {
   friend class detail::world_state;
   explicit team(std::shared_ptr<detail::team_state> state) noexcept;
   // The library's part of the inline functions above. `layout` is detail::context_layout of the program's headers.
-  void fill_view(team_view& made, std::uint32_t layout) const;
-  void fill_context(pgas::context& made, std::uint32_t layout, bool direct) const;
+  void fill_view(team_view& result, std::uint32_t layout) const;
+  void fill_context(pgas::context& result, std::uint32_t layout, bool direct) const;
   [[nodiscard]] team make_strided(int start, int stride, int size, const detail::given<team_config>& how) const;
   [[nodiscard]] std::pair<team, team> make_2d(int x_range, const detail::given<team_config>& x_how,
                                               const detail::given<team_config>& y_how) const;

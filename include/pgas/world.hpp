@@ -216,9 +216,9 @@ class PGAS_API world {
   ///
   /// @throws error version_mismatch if the layout of contexts differs between the program's headers and the library.
   [[nodiscard, gnu::visibility("hidden")]] pgas::context context() const {
-    pgas::context made;
-    fill_context(made, detail::context_layout, false);
-    return made;
+    pgas::context result;
+    fill_context(result, detail::context_layout, false);
+    return result;
   }
   /// @brief The context for kernels that need only loads and stores.
   ///
@@ -227,9 +227,9 @@ class PGAS_API world {
   /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all PEs at evenly spaced addresses.
   /// version_mismatch as context().
   [[nodiscard, gnu::visibility("hidden")]] pgas::direct_context direct_context() const {
-    pgas::context made;
-    fill_context(made, detail::context_layout, true);
-    return pgas::direct_context(made);
+    pgas::context result;
+    fill_context(result, detail::context_layout, true);
+    return pgas::direct_context(result);
   }
 
   /// @brief The team of all PEs.
@@ -369,7 +369,7 @@ class PGAS_API world {
   void list_waits(const detail::wanted_list<wait_info>& found) const;
   void collect_stats(const detail::wanted<world_stats>& stats, const detail::wanted_list<peer_stats>& peers,
                      const detail::wanted_list<call_stats>& calls) const;
-  void fill_context(pgas::context& made, std::uint32_t layout, bool direct) const;
+  void fill_context(pgas::context& result, std::uint32_t layout, bool direct) const;
   void fill_usage(const detail::wanted<heap_usage>& usage) const;
   void fill_layout(const detail::wanted<heap_layout>& layout) const;
   [[nodiscard]] const void* address_at(const volatile void* local, int pe) const;

@@ -51,7 +51,7 @@ bool same_bits(const bits128& a, const bits128& b) { return sodium_memcmp(a.data
 
 std::string hex_of(const bits128& bits) {
   std::string text;
-  for (const std::byte one : bits) text += fmt::format("{:02x}", std::to_integer<unsigned>(one));
+  for (const std::byte byte : bits) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
   return text;
 }
 

@@ -54,7 +54,7 @@ void fill(const wanted<Struct>& to, Struct from) {
 /// Fills a list of the program.
 template <class Struct>
 void fill(const wanted_list<Struct>& to, std::vector<Struct> from) {
-  for (Struct& one : from) assign_members(*to.append(to.list), std::move(one), to.members);
+  for (Struct& object : from) assign_members(*to.append(to.list), std::move(object), to.members);
 }
 
 }  // namespace pgas::detail

@@ -17,15 +17,16 @@ struct registry {
   std::set<int> open;
 
   static registry& instance() {
-    static registry& one = *new registry;
+    static registry& instance = *new registry;
     // Without these handlers fork() could leave the mutex locked in the child, if another thread holds it.
-    [[maybe_unused]] static const int handled = ::pthread_atfork([] { one.mutex.lock(); }, [] { one.mutex.unlock(); },
-                                                                 [] {
-                                                                   for (const int fd : one.open) ::close(fd);
-                                                                   one.open.clear();
-                                                                   one.mutex.unlock();
-                                                                 });
-    return one;
+    [[maybe_unused]] static const int handled =
+        ::pthread_atfork([] { instance.mutex.lock(); }, [] { instance.mutex.unlock(); },
+                         [] {
+                           for (const int fd : instance.open) ::close(fd);
+                           instance.open.clear();
+                           instance.mutex.unlock();
+                         });
+    return instance;
   }
 };
 

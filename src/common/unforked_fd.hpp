@@ -22,9 +22,9 @@ template <class T>
   static std::atomic<owned*> current{nullptr};
   owned* now = current.load(std::memory_order_acquire);
   while (now == nullptr || !now->process.in_creator()) {
-    auto* const made = new owned;
-    if (current.compare_exchange_strong(now, made, std::memory_order_acq_rel)) return made->value;
-    delete made;
+    auto* const result = new owned;
+    if (current.compare_exchange_strong(now, result, std::memory_order_acq_rel)) return result->value;
+    delete result;
   }
   return now->value;
 }

@@ -12,7 +12,7 @@ namespace pgas::detail {
 class mapped_block {
  public:
   mapped_block() = default;
-  mapped_block(device& of, std::size_t bytes) : of_(&of), memory_(of.allocate_mapped(bytes)) {}
+  mapped_block(device& owner, std::size_t bytes) : of_(&owner), memory_(owner.allocate_mapped(bytes)) {}
   mapped_block(mapped_block&& other) noexcept : of_(other.of_), memory_(std::exchange(other.memory_, {})) {}
   mapped_block& operator=(mapped_block&& other) noexcept {
     std::swap(of_, other.of_);
@@ -36,7 +36,7 @@ class mapped_block {
 class device_block {
  public:
   device_block() = default;
-  device_block(device& of, std::size_t bytes) : of_(&of), memory_(of.allocate_device(bytes)) {}
+  device_block(device& owner, std::size_t bytes) : of_(&owner), memory_(owner.allocate_device(bytes)) {}
   device_block(device_block&& other) noexcept : of_(other.of_), memory_(std::exchange(other.memory_, nullptr)) {}
   device_block& operator=(device_block&& other) noexcept {
     std::swap(of_, other.of_);

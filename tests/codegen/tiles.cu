@@ -35,60 +35,60 @@ constexpr auto push = nvshmemx::NVLS_ONE_SHOT_PUSH_NBI;
 extern "C" {
 
 //  registers 48
-__global__ void tile_put_block_loop(matrix of, float* dst, float* src, int n, int pe) {
+__global__ void tile_put_block_loop(matrix tiles, float* dst, float* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_put_block<tensor<float>, tensor<float>, coord, nvshmemx::PEER_PUSH_NBI>(
-        of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), pe, 0);
+        tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), pe, 0);
 }
 
 //  registers 64
-__global__ void tile_get_warpgroup_loop(matrix of, half* dst, half* src, int n, int pe) {
+__global__ void tile_get_warpgroup_loop(matrix tiles, half* dst, half* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_get_warpgroup<tensor<half>, tensor<half>, coord, nvshmemx::PEER_PULL_NBI>(
-        of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), pe, 0);
+        tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), pe, 0);
 }
 
 //  registers 64
-__global__ void tile_put_thread_loop(matrix of, float* dst, float* src, int n, int pe) {
+__global__ void tile_put_thread_loop(matrix tiles, float* dst, float* src, int n, int pe) {
   for (int i = 0; i < n; ++i)
-    nvshmemx::tile_put<tensor<float>, tensor<float>, coord, nvshmemx::PEER_PUSH_NBI>(of.tile(src, i), of.tile(dst, i),
-                                                                                     of.start(i), of.end(), pe, 0);
+    nvshmemx::tile_put<tensor<float>, tensor<float>, coord, nvshmemx::PEER_PUSH_NBI>(
+        tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), pe, 0);
 }
 
 //  registers 64
-__global__ void tile_broadcast_loop(matrix of, half* dst, half* src, int n, nvshmem_team_t team) {
+__global__ void tile_broadcast_loop(matrix tiles, half* dst, half* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
-    nvshmemx::tile_broadcast_block<tensor<half>, tensor<half>, coord, push>(team, of.tile(src, i), of.tile(dst, i),
-                                                                            of.start(i), of.end(), 0);
+    nvshmemx::tile_broadcast_block<tensor<half>, tensor<half>, coord, push>(
+        team, tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), 0);
 }
 
 //  registers 64
-__global__ void tile_allgather_loop(matrix of, float* dst, float* src, int n, nvshmem_team_t team) {
+__global__ void tile_allgather_loop(matrix tiles, float* dst, float* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
-    nvshmemx::tile_allgather_block<tensor<float>, tensor<float>, coord, push>(team, of.tile(src, i), of.tile(dst, i),
-                                                                              of.start(i), of.end(), 0);
+    nvshmemx::tile_allgather_block<tensor<float>, tensor<float>, coord, push>(
+        team, tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), 0);
 }
 
 //  registers 64
-__global__ void tile_sum_float_loop(matrix of, float* dst, float* src, int n, nvshmem_team_t team) {
+__global__ void tile_sum_float_loop(matrix tiles, float* dst, float* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_sum_reduce_block<tensor<float>, tensor<float>, coord, one_shot>(
-        team, of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), 0);
+        team, tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), 0);
 }
 
 //  registers 72
-__global__ void tile_sum_half_two_shot_loop(matrix of, half* dst, half* src, int n, nvshmem_team_t team) {
+__global__ void tile_sum_half_two_shot_loop(matrix tiles, half* dst, half* src, int n, nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
-    nvshmemx::tile_sum_reduce_block<tensor<half>, tensor<half>, coord, two_shot>(team, of.tile(src, i), of.tile(dst, i),
-                                                                                 of.start(i), of.end(), i, 0);
+    nvshmemx::tile_sum_reduce_block<tensor<half>, tensor<half>, coord, two_shot>(
+        team, tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), i, 0);
 }
 
 //  registers 66
-__global__ void tile_max_bfloat16_rooted_loop(matrix of, __nv_bfloat16* dst, __nv_bfloat16* src, int n,
+__global__ void tile_max_bfloat16_rooted_loop(matrix tiles, __nv_bfloat16* dst, __nv_bfloat16* src, int n,
                                               nvshmem_team_t team) {
   for (int i = 0; i < n; ++i)
     nvshmemx::tile_max_rooted_reduce_block<tensor<__nv_bfloat16>, tensor<__nv_bfloat16>, coord, one_shot>(
-        team, of.tile(src, i), of.tile(dst, i), of.start(i), of.end(), i, 0);
+        team, tiles.tile(src, i), tiles.tile(dst, i), tiles.start(i), tiles.end(), i, 0);
 }
 
 //  registers 64

@@ -42,7 +42,7 @@ static T some_value() {
 enum { has_returned = 100, has_failed = 101 };
 
 /// Calls the function in a child process. *On return* the exit status of the child; -1 if it was killed.
-static int status_of(const struct function* one, char* said, size_t bytes) {
+static int status_of(const struct function* item, char* said, size_t bytes) {
   int ends_of[2], status = -1;
   FILE* heard;
   pid_t child = -1;
@@ -52,7 +52,7 @@ static int status_of(const struct function* one, char* said, size_t bytes) {
     dup2(ends_of[1], 2);
     close(ends_of[0]);
     close(ends_of[1]);
-    _exit(one->call() ? has_failed : has_returned);
+    _exit(item->call() ? has_failed : has_returned);
   }
   close(ends_of[1]);
   heard = fdopen(ends_of[0], "r");

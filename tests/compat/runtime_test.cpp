@@ -159,7 +159,7 @@ TEST_F(compat_runtime, teams_have_numbers_until_they_are_destroyed) {
       EXPECT_EQ(code_of([&] { here.destroy_team(predefined); }), code::invalid_argument) << predefined;
     EXPECT_TRUE(here.has_team(every));
     std::map<int, const pgas::team*> all_teams;
-    here.for_each_team([&](int number, const pgas::team& one) { all_teams.emplace(number, &one); });
+    here.for_each_team([&](int number, const pgas::team& item) { all_teams.emplace(number, &item); });
     EXPECT_EQ(all_teams.size(), 6u);
     for (const int number : {0, 1, 2, 3, team_number::multicast, every})
       EXPECT_EQ(all_teams[number], &here.team(number)) << number;

@@ -295,15 +295,15 @@ struct mistaken {
     const mbarrier full = tile_room::barrier_of(mine);
     full.init(1);
     bulk_copier by;
-    float* const there = data.at(ctx);
+    float* const remote = data.at(ctx);
     switch (what) {
-      case mistake::no_such_pe: put_nbi(ctx, by, there, tile, 16, ctx.n_pes()); break;
-      case mistake::rows_outside: ibput_nbi(ctx, by, there, tile, std::ptrdiff_t{1} << 30, 16, 16, 2, 1); break;
-      case mistake::add_outside: add_nbi(ctx, by, there - (std::ptrdiff_t{1} << 30), tile, 16, 1); break;
-      case mistake::get_outside: get_nbi(ctx, full, tile, there + (std::ptrdiff_t{1} << 30), 16, 1); break;
+      case mistake::no_such_pe: put_nbi(ctx, by, remote, tile, 16, ctx.n_pes()); break;
+      case mistake::rows_outside: ibput_nbi(ctx, by, remote, tile, std::ptrdiff_t{1} << 30, 16, 16, 2, 1); break;
+      case mistake::add_outside: add_nbi(ctx, by, remote - (std::ptrdiff_t{1} << 30), tile, 16, 1); break;
+      case mistake::get_outside: get_nbi(ctx, full, tile, remote + (std::ptrdiff_t{1} << 30), 16, 1); break;
       case mistake::too_few_bytes:
         full.arrive_and_expect(80);
-        get_nbi(ctx, full, tile, there, 16, 1);
+        get_nbi(ctx, full, tile, remote, 16, 1);
         full.wait(ctx, 0);
         break;
     }

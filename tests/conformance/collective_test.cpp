@@ -40,7 +40,7 @@ struct move_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const team_view t = team.of(ctx);
+    const team_view t = team.view(ctx);
     if (block.block_rank() != 0 || t.my_pe() < 0) return;
     const auto me = static_cast<std::size_t>(t.my_pe());
     std::size_t offset = me * call.count;
@@ -229,7 +229,7 @@ struct broadcast_from_elsewhere_body {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
-    const team_view t = team.of(ctx);
+    const team_view t = team.view(ctx);
     const std::uint8_t* from = nullptr;
     if (t.my_pe() == 0) {
       from = in_place ? dst.at(ctx) : src.at(ctx);

@@ -65,7 +65,7 @@ TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
 /// Executes rounds on a channel whose rounds the program counts. PE 0 does not receive all messages of round 3 before
 /// it begins round 4.
 struct hasty_body {
-  enum missing : int { all, one, none };
+  enum missing : int { all, single, none };
 
   sym<packet_line> box;
   missing what;
@@ -102,7 +102,7 @@ struct hasty_body {
 
 TEST(ll_channel_failure, a_counted_round_that_begins_before_the_last_was_received_is_refused_with_checks) {
   for (const ll_to to : {ll_to::all, ll_to::others}) {
-    for (const auto what : {hasty_body::all, hasty_body::one, hasty_body::none}) {
+    for (const auto what : {hasty_body::all, hasty_body::single, hasty_body::none}) {
       pe_set pes(3, {.checks = true});
       const hasty_body body{pes.allocate<packet_line>(ll_lines<int>(1, 3)), what, to};
       if (what == hasty_body::none) {

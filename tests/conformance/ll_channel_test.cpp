@@ -10,10 +10,10 @@ using namespace pgas_test;
 /// The value of a message.
 template <class T>
 PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) {
-  T made;
-  auto* const bytes = reinterpret_cast<unsigned char*>(&made);
+  T result;
+  auto* const bytes = reinterpret_cast<unsigned char*>(&result);
   for (std::uint32_t k = 0; k < sizeof(T); ++k) bytes[k] = static_cast<unsigned char>(mix(from * 64 + k, round, rank));
-  return made;
+  return result;
 }
 
 /// Calls f(context). If all PEs are direct, the context is sometimes a direct_context.

@@ -26,7 +26,7 @@ struct packet_rounds {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    team_view t = team.of(ctx);
+    team_view t = team.view(ctx);
     if (of_host) t.channel_ = t.n_channels();
     if (block.block_rank() != 0 || t.my_pe() < 0) return;
     for (std::uint32_t round = 0; round < n_rounds; ++round) {

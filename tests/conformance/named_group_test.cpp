@@ -19,7 +19,7 @@ struct parts_of_a_block {
   exercise first;
   exercise second;
 
-  PGAS_FN const exercise& of(std::uint32_t which) const { return which == 0 ? first : second; }
+  PGAS_FN const exercise& exercise_of(std::uint32_t which) const { return which == 0 ? first : second; }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
@@ -28,11 +28,11 @@ struct parts_of_a_block {
     const auto quarter = static_cast<std::uint32_t>(block.size()) / 4;
     const named_group part =
         rank < quarter ? named_group(1, quarter, rank) : named_group(9, 3 * quarter, rank - quarter);
-    const exercise& mine = of(rank < quarter ? 0 : 1);
+    const exercise& mine = exercise_of(rank < quarter ? 0 : 1);
     mine.everything(team_context(world, mine.team), part, 0);
     block.sync();
     const warpgroup whole = this_warpgroup(block);
-    const exercise& next = of(whole.meta_group_rank());
+    const exercise& next = exercise_of(whole.meta_group_rank());
     next.everything(team_context(world, next.team), whole, 1);
   }
 };

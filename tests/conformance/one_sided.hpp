@@ -10,7 +10,7 @@ namespace pgas_test {
 /// The world's context with the PE numbers of a team.
 struct team_context : context {
   PGAS_FN team_context(const context& world, const test_team& team) : context(world) {
-    detail::set_team(*this, team.of(world));
+    detail::set_team(*this, team.view(world));
     copy_ = this;
   }
   team_context(const team_context&) = delete;

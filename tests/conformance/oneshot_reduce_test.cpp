@@ -45,7 +45,7 @@ struct oneshot_rounds {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    team_view t = team.of(ctx).channel(test_team::channels);  // the channel of the host
+    team_view t = team.view(ctx).channel(test_team::channels);  // the channel of the host
     if (t.my_pe() < 0) return;
     if (detail::all_direct(ctx, t)) t.staging_offset_ = room.offset;  // as in the library's teams
     const stepping<Block> g(block);

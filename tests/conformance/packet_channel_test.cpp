@@ -14,12 +14,12 @@ constexpr std::size_t longest =
 /// The value of element `i` of a message.
 template <class T>
 PGAS_FN T element(std::uint32_t from, std::uint32_t round, std::uint32_t i) {
-  T made;
-  auto* const bytes = reinterpret_cast<unsigned char*>(&made);
+  T result;
+  auto* const bytes = reinterpret_cast<unsigned char*>(&result);
   for (std::size_t k = 0; k < sizeof(T); ++k)
     bytes[k] = static_cast<unsigned char>(
         mix(from, round, i * static_cast<std::uint32_t>(sizeof(T)) + static_cast<std::uint32_t>(k)));
-  return made;
+  return result;
 }
 
 /// The boxes of two channels on every PE, which form a ring, and memory for messages.

@@ -40,7 +40,7 @@ struct reduction_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const team_view t = team.of(ctx);
+    const team_view t = team.view(ctx);
     if (block.block_rank() != 0 || t.my_pe() < 0) return;
     T* to = dst.at(ctx);
     const T* from = src.at(ctx);

@@ -30,7 +30,7 @@ struct repeat_body {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     const auto b = static_cast<std::uint32_t>(block.block_rank());
-    const team_view t = teams[b % n_teams].of(ctx).channel(static_cast<std::int32_t>(b / n_teams));
+    const team_view t = teams[b % n_teams].view(ctx).channel(static_cast<std::int32_t>(b / n_teams));
     if (t.my_pe() < 0) return;
     const auto n = static_cast<std::uint32_t>(t.n_pes());
     const std::int32_t me = t.my_pe();
@@ -52,8 +52,8 @@ struct repeat_body {
         case 1:
           alltoall(ctx, block, t, put, src, count);
           for (std::uint32_t i = rank; i < area; i += size) {
-            const std::uint32_t there = static_cast<std::uint32_t>(me) * count + i % count;
-            found.equal(ctx, round, word_of(static_cast<std::int32_t>(i / count), round, there), put[i]);
+            const std::uint32_t remote = static_cast<std::uint32_t>(me) * count + i % count;
+            found.equal(ctx, round, word_of(static_cast<std::int32_t>(i / count), round, remote), put[i]);
           }
           break;
         case 2:
@@ -210,7 +210,7 @@ struct mistaken_body {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
-    team_view t = team.of(ctx);
+    team_view t = team.view(ctx);
     const bool wrong = everyone || t.my_pe() == 1;
     const auto is = [&](mistake which) { return wrong && what == which; };
     std::uint32_t* to = dst.at(ctx);

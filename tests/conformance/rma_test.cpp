@@ -252,7 +252,7 @@ struct everyone_alone {
     bool from_stack;
   };
   /// With every fourth seed, all threads copy the same number of bytes with good alignment.
-  PGAS_HD static request of(std::uint32_t thread, std::uint32_t seed) {
+  PGAS_HD static request request_of(std::uint32_t thread, std::uint32_t seed) {
     const std::uint32_t r = mix(thread, seed);
     const std::size_t place = thread * cell;
     if (seed % 4 == 0) return {64 + seed * 16, place, place, false};
@@ -267,7 +267,7 @@ struct everyone_alone {
     const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const std::uint32_t thread = global_rank(block);
-    const request r = of(thread, seed);
+    const request r = request_of(thread, seed);
     if (seed % 4 == 3 && mix(thread, seed, 1) % 3 == 0) return;
     const std::int32_t pe = next_member(ctx);
     char* const to = dst.at(ctx) + r.to;
@@ -316,7 +316,7 @@ TEST(rma, each_thread_copies_alone) {
         std::vector<char> expected(total, 0x5a);
         for (std::uint32_t t = 0; t < threads; ++t) {
           if (seed % 4 == 3 && mix(t, seed, 1) % 3 == 0) continue;
-          const everyone_alone::request r = everyone_alone::of(t, seed);
+          const everyone_alone::request r = everyone_alone::request_of(t, seed);
           std::memcpy(expected.data() + r.to, source.data() + r.from, r.bytes);
         }
         std::vector<char> seen(total);

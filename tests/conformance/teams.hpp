@@ -21,7 +21,7 @@ struct test_team {
   static constexpr std::int32_t channels = 4;
 
   /// The team as this PE sees it; my_pe() is -1 on PEs that are not members.
-  PGAS_FN team_view of(const context& ctx) const {
+  PGAS_FN team_view view(const context& ctx) const {
     team_view view;
     view.start_ = start;
     view.stride_ = stride;

@@ -10,7 +10,7 @@ using namespace pgas_test;
 /// words from the previous member.
 template <class T>
 struct arriving_body {
-  enum class way { all, any, some, one };
+  enum class way { all, any, some, single };
 
   test_team team;
   sym<T> words;
@@ -51,23 +51,23 @@ struct arriving_body {
     int* const s = status.at(ctx);
     if (how == way::all) {
       wait_until_all(ctx, g, w, count, nullptr, cmp::eq, v);
-    } else if (how == way::one) {
+    } else if (how == way::single) {
       for (std::uint32_t i = 0; i < count; ++i) wait_until(ctx, g, w + i, cmp::ne, 0);
     } else {
       for (std::size_t left = count; left != 0;) {
         std::size_t n = 1;
-        std::size_t one = 0;
-        if (how == way::any) one = wait_until_any(ctx, g, w, count, s, cmp::eq, v);
+        std::size_t size = 0;
+        if (how == way::any) size = wait_until_any(ctx, g, w, count, s, cmp::eq, v);
         if (how == way::some) n = wait_until_some(ctx, g, w, count, indices.at(ctx), s, cmp::ne, 0);
         found.check(ctx, 1'000'000, n >= 1 && n <= left);
         for (std::size_t k = 0; k < n; ++k) {
-          const std::size_t i = how == way::any ? one : indices.at(ctx)[k];
+          const std::size_t i = how == way::any ? size : indices.at(ctx)[k];
           found.check(ctx, 2'000'000 + i, i < count && s[i] == 0);
           data_is_there(ctx, static_cast<std::uint32_t>(i));
         }
         g.sync();
         if (g.thread_rank() == 0) {
-          for (std::size_t k = 0; k < n; ++k) s[how == way::any ? one : indices.at(ctx)[k]] = 1;
+          for (std::size_t k = 0; k < n; ++k) s[how == way::any ? size : indices.at(ctx)[k]] = 1;
         }
         g.sync();
         left -= n;
@@ -112,7 +112,7 @@ void arriving_words_of() {
                      scope::thread};
       std::vector<T> values(most);
       for (std::uint32_t i = 0; i < most; ++i) values[i] = body_type::value(i);
-      for (const way how : {way::all, way::any, way::some, way::one}) {
+      for (const way how : {way::all, way::any, way::some, way::single}) {
         for (const scope by : all_scopes) {
           body.count = sizes{1, 8, 40, most}.begin()[++seed % 4] & 0xffffffffu;
           body.seed = seed;

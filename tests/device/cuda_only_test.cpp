@@ -127,12 +127,12 @@ __global__ void __launch_bounds__(128) __cluster_dims__(2, 1, 1)
   const std::uint32_t block = cluster.block_rank();
   for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x) tile.word[i] = mix(i, block == 0 ? 4 : 2);
   cluster.sync();
-  std::uint32_t* const there = cluster.map_shared_rank(tile.word, 1);
+  std::uint32_t* const remote = cluster.map_shared_rank(tile.word, 1);
   if (block == 0 && threadIdx.x == 0) {
     alignas(16) table own;
     for (std::uint32_t i = 0; i < n; ++i) own.word[i] = mix(i, 3);
     const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
-    const std::uint32_t* const from[any_memory::parts] = {argument.word, constants.word, there, own.word, tile.word};
+    const std::uint32_t* const from[any_memory::parts] = {argument.word, constants.word, remote, own.word, tile.word};
     bulk_copier by(room, sizeof room);
     std::uint32_t* const to = body.inbox.at(ctx);
     PGAS_ROLLED
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(128) __cluster_dims__(2, 1, 1)
     put_signal(ctx, by, to, argument.word, n, body.sig.at(ctx), 1, signal_op::set, right);
     wait_until(ctx, body.sig.at(ctx), cmp::eq, 1);
     for (std::uint32_t i = 0; i < any_memory::parts * n; ++i) body.found.equal(ctx, i, mix(i % n, i / n), to[i]);
-    get(ctx, by, there, to + n, n, right);  // reads the constants
+    get(ctx, by, remote, to + n, n, right);  // reads the constants
   }
   cluster.sync();
   if (block == 1) {

@@ -38,7 +38,7 @@ struct one_pe {
   std::optional<d::ring> ring;
   std::optional<d::proxy_thread> proxy;
 
-  one_pe(std::unique_ptr<d::device> of, int n_pes) : device(std::move(of)) {
+  one_pe(std::unique_ptr<d::device> inner, int n_pes) : device(std::move(inner)) {
     const bool on_host = device->properties().kind == pgas::heap_kind::host;
     memory = on_host ? d::make_host_memory_access() : d::make_device_memory_access(*device);
     const std::uint32_t ring_commands = on_host ? log2_commands_on_host : log2_commands_on_gpu;

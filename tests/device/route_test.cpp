@@ -32,20 +32,21 @@ struct two_routes {
     std::uint64_t* const to_reader = told.at(ctx);
     std::uint64_t* const to_holder = told.at(ctx) + 1;
     for (std::uint32_t round = 0; round < n; ++round) {
-      std::uint32_t* const there = data.at(ctx) + round * count;
+      std::uint32_t* const remote = data.at(ctx) + round * count;
       if (me == 0) {
-        for (std::uint32_t i = rank; i < count; i += static_cast<std::uint32_t>(block.size())) there[i] = round + i + 1;
+        for (std::uint32_t i = rank; i < count; i += static_cast<std::uint32_t>(block.size()))
+          remote[i] = round + i + 1;
         block.sync();
-        put_nbi(ctx, block, there, there, count, holder);
+        put_nbi(ctx, block, remote, remote, count, holder);
         tell(ctx, block, to_reader, round + 1);
       } else if (me == reader) {
         wait_until(ctx, block, to_reader, cmp::ge, round + 1);
-        get(ctx, block, there, there, count, holder);
-        look(ctx, block, round, there);
-        put_signal(ctx, block, there, there, 0, to_holder, round + 1, signal_op::set, holder);
+        get(ctx, block, remote, remote, count, holder);
+        look(ctx, block, round, remote);
+        put_signal(ctx, block, remote, remote, 0, to_holder, round + 1, signal_op::set, holder);
       } else if (me == holder) {
         wait_until(ctx, block, to_holder, cmp::ge, round + 1);
-        look(ctx, block, round, there);
+        look(ctx, block, round, remote);
       }
     }
   }
@@ -74,10 +75,10 @@ struct two_routes {
   }
 
   template <class Block>
-  PGAS_FN void look(const context& ctx, const Block& block, std::uint32_t round, const std::uint32_t* there) const {
+  PGAS_FN void look(const context& ctx, const Block& block, std::uint32_t round, const std::uint32_t* remote) const {
     for (auto i = static_cast<std::uint32_t>(block.thread_rank()); i < count;
          i += static_cast<std::uint32_t>(block.size()))
-      found.equal(ctx, std::uint64_t{round} << 32 | i, round + i + 1, there[i]);
+      found.equal(ctx, std::uint64_t{round} << 32 | i, round + i + 1, remote[i]);
   }
 };
 
@@ -137,7 +138,7 @@ TEST(route, which_pes_are_direct) {
 /// directly.
 struct in_pieces {
   static constexpr std::uint32_t count = 77;
-  sym<std::uint16_t> there;
+  sym<std::uint16_t> remote;
   sym<std::uint16_t> here;
   findings found;
 
@@ -149,7 +150,7 @@ struct in_pieces {
     for (std::uint32_t i = me.rank; i < count; i += me.size) mine[i] = static_cast<std::uint16_t>(i + 1);
     block.sync();
     const detail::proxy_queue from = detail::proxy_queue_of(ctx);
-    const detail::op_info to{detail::operation::put, 1, there.offset};
+    const detail::op_info to{detail::operation::put, 1, remote.offset};
     found.check(ctx, 1, detail::put_inline(from, to, mine, count * 2, me));
     quiet(ctx, block);
     found.check(ctx, 2, detail::get_inline(from, to, mine + count, count * 2, me));
@@ -158,7 +159,7 @@ struct in_pieces {
     block.sync();
     // Blocks of 9 elements, with distance 10 on this side and 12 on the other side, from the last to the first.
     const detail::strided_range shape = detail::strided_range_of<std::uint16_t>(9, 5, 10, -12);
-    const detail::op_info last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
+    const detail::op_info last{detail::operation::iput, 1, remote.offset + 4 * 12 * 2};
     const detail::proxied_blocks all{from, last, reinterpret_cast<std::byte*>(mine), shape,
                                      detail::completion::submitted};
     detail::proxied_blocks sent = all;
@@ -169,7 +170,7 @@ struct in_pieces {
     found.check(ctx, 4, detail::copy_strided_inline<detail::direction::get>(&got, me));
     block.sync();
     if (me.rank != 0) return;
-    get(ctx, mine + 2 * count, there.at(ctx), count, 1);
+    get(ctx, mine + 2 * count, remote.at(ctx), count, 1);
     for (std::uint32_t i = 0; i < 5 * 9; ++i) {
       const std::uint32_t at = i / 9 * 10 + i % 9;
       found.equal(ctx, 1000 + i, mine[at], mine[count + at]);

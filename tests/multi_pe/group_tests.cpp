@@ -67,7 +67,7 @@ TEST_F(Group, several_at_once_from_threads) {
   std::vector<std::thread> makers;
   for (std::size_t i = 0; i < teams.size(); ++i)
     makers.emplace_back([&, i] { teams[i] = world.team().create_group(pes, i, {.channels = 2}); });
-  for (std::thread& one : makers) one.join();
+  for (std::thread& item : makers) item.join();
   for (const pgas::team& team : teams) use(team, pes);
   for (pgas::team& team : teams) team.destroy();
 }

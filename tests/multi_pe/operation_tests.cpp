@@ -76,15 +76,15 @@ TEST(Rma, lists_copy_each_block) {
     std::size_t count;
   };
   const part parts[] = {{0, 40, 3}, {10, 1, 1}, {100, 200, 1000}, {1200, 3, 0}, {1201, 1300, 3600}};
-  std::vector<pgas::copy_block> there;
+  std::vector<pgas::copy_block> remote;
   std::vector<pgas::copy_block> back;
   std::vector<int> expected(n, -1);
   for (const part& p : parts) {
-    there.push_back({inbox.data() + p.to, outbox.data() + p.from, p.count * sizeof(int)});
+    remote.push_back({inbox.data() + p.to, outbox.data() + p.from, p.count * sizeof(int)});
     back.push_back({again.data() + p.from, inbox.data() + p.to, p.count * sizeof(int)});
     for (std::size_t i = 0; i < p.count; ++i) expected[p.to + i] = 10'000 * (r.left + 1) + static_cast<int>(p.from + i);
   }
-  const block_array put_blocks(r.world, there);
+  const block_array put_blocks(r.world, remote);
   const block_array get_blocks(r.world, back);
   pgas::stream on(r.world);
   for (int way = 0; way < 3; ++way) {
@@ -170,8 +170,8 @@ TEST(Rma, lists_of_large_blocks) {
   pgas::stream on(r.world);
   const std::vector<int> mine = numbers(2 * page, r.me);
   pgas::put(r.world, outbox.data(), mine.data(), mine.size(), r.me);
-  const auto check = [&](bool halves_are_swapped, int of) {
-    std::vector<int> expected = numbers(2 * page, of);
+  const auto check = [&](bool halves_are_swapped, int subject) {
+    std::vector<int> expected = numbers(2 * page, subject);
     if (halves_are_swapped)
       std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(page), expected.end());
     EXPECT_TRUE(r.read(inbox) == expected);

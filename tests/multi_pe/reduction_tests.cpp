@@ -127,13 +127,13 @@ TEST(HostCollective, large_sums) {
   array<std::uint64_t> src(count);
   array<std::uint64_t> dst(count);
   const auto number = [](std::uint64_t factor, std::size_t i) { return factor * (2 * i + 1); };
-  const auto made = [&](std::uint64_t factor) {
+  const auto result = [&](std::uint64_t factor) {
     std::vector<std::uint64_t> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = number(factor, i);
     return values;
   };
   const std::uint64_t sum_of_pes = n * (n + 1) / 2;
-  src.write(made(static_cast<std::uint64_t>(team.my_pe()) + 1));
+  src.write(result(static_cast<std::uint64_t>(team.my_pe()) + 1));
   both_ways([&](auto&& done, const pgas::stream* on) {
     const auto reduce = [&](std::uint64_t* to, const std::uint64_t* from) {
       on ? pgas::reduce(team, *on, to, from, count, op::sum{}) : pgas::reduce(team, to, from, count, op::sum{});
@@ -145,8 +145,8 @@ TEST(HostCollective, large_sums) {
       reduce(dst.data(), dst.data());  // in place, with the result of the previous call
       reduce(dst.data(), dst.data());
     });
-    EXPECT_TRUE(dst.read(count) == made(sum_of_pes * n * n));
-    EXPECT_TRUE(src.read(count) == made(static_cast<std::uint64_t>(team.my_pe()) + 1));
+    EXPECT_TRUE(dst.read(count) == result(sum_of_pes * n * n));
+    EXPECT_TRUE(src.read(count) == result(static_cast<std::uint64_t>(team.my_pe()) + 1));
   });
   pgas::barrier(team);
 }

@@ -50,9 +50,9 @@ class TeamRegistration : public testing::Test {
 
   // Memory of zeros that only this PE knows, of the same kind as the memory of heaps.
   [[nodiscard]] pgas::shared_memory make(std::size_t bytes) {
-    pgas::shared_memory made = pgas::shared_memory::make({world.device()}, bytes);
-    pgas::get(world, static_cast<std::byte*>(made.data()), zeros.data(), bytes, me);
-    return made;
+    pgas::shared_memory result = pgas::shared_memory::make({world.device()}, bytes);
+    pgas::get(world, static_cast<std::byte*>(result.data()), zeros.data(), bytes, me);
+    return result;
   }
 
   // Reads at the program's own address, which may be an address of GPU memory.

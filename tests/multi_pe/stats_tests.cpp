@@ -19,18 +19,18 @@ operation_counts operator-(const operation_counts& a, const operation_counts& b)
           a.get_bytes - b.get_bytes, a.atomics - b.atomics,     a.signals - b.signals};
 }
 
-void expect_equal(const operation_counts& found, const operation_counts& expected, const std::string& of) {
-  EXPECT_EQ(found.puts, expected.puts) << of;
-  EXPECT_EQ(found.put_bytes, expected.put_bytes) << of;
-  EXPECT_EQ(found.gets, expected.gets) << of;
-  EXPECT_EQ(found.get_bytes, expected.get_bytes) << of;
-  EXPECT_EQ(found.atomics, expected.atomics) << of;
-  EXPECT_EQ(found.signals, expected.signals) << of;
+void expect_equal(const operation_counts& found, const operation_counts& expected, const std::string& context) {
+  EXPECT_EQ(found.puts, expected.puts) << context;
+  EXPECT_EQ(found.put_bytes, expected.put_bytes) << context;
+  EXPECT_EQ(found.gets, expected.gets) << context;
+  EXPECT_EQ(found.get_bytes, expected.get_bytes) << context;
+  EXPECT_EQ(found.atomics, expected.atomics) << context;
+  EXPECT_EQ(found.signals, expected.signals) << context;
 }
 
-std::uint64_t calls_of(const world_stats& of, const std::string& name) {
-  for (const pgas::call_stats& one : of.calls)
-    if (one.name == name) return one.calls;
+std::uint64_t calls_of(const world_stats& stats, const std::string& name) {
+  for (const pgas::call_stats& call : stats.calls)
+    if (call.name == name) return call.calls;
   return 0;
 }
 
@@ -73,15 +73,15 @@ TEST(Stats, of_host_operations_are_exact_by_pe_and_kind) {
   for (int pe = 0; pe < world.n_pes(); ++pe) {
     const std::uint64_t k = times(pe);
     const auto index = static_cast<std::size_t>(pe);
-    const std::string of = "PE " + std::to_string(pe);
-    EXPECT_EQ(after.peers[index].direct, world.pe(pe).direct) << of;
+    const std::string context = "PE " + std::to_string(pe);
+    EXPECT_EQ(after.peers[index].direct, world.pe(pe).direct) << context;
     const operation_counts expected{5 * k, 904 * k, 4 * k, 176 * k, 4 * k, 3 * k};
-    expect_equal(after.peers[index].host - before.peers[index].host, expected, of);
-    expect_equal(after.peers[index].streams - before.peers[index].streams, {}, of + " on streams");
+    expect_equal(after.peers[index].host - before.peers[index].host, expected, context);
+    expect_equal(after.peers[index].streams - before.peers[index].streams, {}, context + " on streams");
     // The proxy got the same operations, except signals without data, which are updates for the proxy.
     const operation_counts proxied{5 * k, 904 * k, 4 * k, 176 * k, 5 * k, 2 * k};
     expect_equal(after.peers[index].proxy - before.peers[index].proxy,
-                 world.pe(pe).direct ? operation_counts{} : proxied, of + " by the proxy");
+                 world.pe(pe).direct ? operation_counts{} : proxied, context + " by the proxy");
   }
   world.barrier_all();
 }
@@ -107,12 +107,13 @@ TEST(Stats, of_operations_on_streams_are_kept_apart) {
   for (int pe = 0; pe < world.n_pes(); ++pe) {
     const std::uint64_t k = times(pe);
     const auto index = static_cast<std::size_t>(pe);
-    const std::string of = "PE " + std::to_string(pe);
-    expect_equal(after.peers[index].streams - before.peers[index].streams, {2 * k, 88 * k, k, 160 * k, k, 2 * k}, of);
-    expect_equal(after.peers[index].host - before.peers[index].host, {}, of + " by the host");
+    const std::string context = "PE " + std::to_string(pe);
+    expect_equal(after.peers[index].streams - before.peers[index].streams, {2 * k, 88 * k, k, 160 * k, k, 2 * k},
+                 context);
+    expect_equal(after.peers[index].host - before.peers[index].host, {}, context + " by the host");
     const operation_counts proxy = after.peers[index].proxy - before.peers[index].proxy;
-    EXPECT_EQ(proxy.put_bytes, world.pe(pe).direct ? 0 : 88 * k) << of;
-    EXPECT_EQ(proxy.get_bytes, world.pe(pe).direct ? 0 : 160 * k) << of;
+    EXPECT_EQ(proxy.put_bytes, world.pe(pe).direct ? 0 : 88 * k) << context;
+    EXPECT_EQ(proxy.get_bytes, world.pe(pe).direct ? 0 : 160 * k) << context;
   }
   EXPECT_EQ(calls_of(after, "synchronize"), calls_of(before, "synchronize") + 1);
   world.barrier_all();
@@ -131,7 +132,7 @@ TEST(Stats, of_many_threads_are_exact) {
     all.emplace_back([&, t] {
       for (std::uint64_t i = 0; i < each; ++i) pgas::p(world, words.data() + t, i, right);
     });
-  for (std::thread& one : all) one.join();
+  for (std::thread& item : all) item.join();
   const operation_counts after = world.stats().peers[static_cast<std::size_t>(right)].host;
   expect_equal(after - before, {threads * each, threads * each * 8, 0, 0, 0, 0}, "the right one");
   world.barrier_all();
@@ -158,8 +159,8 @@ TEST(Stats, have_calls_heap_and_state) {
   EXPECT_LT(now.fragmentation(), 1.0);
   EXPECT_EQ(now.errors, 0u);
   EXPECT_FALSE(now.failed);
-  for (const pgas::peer_stats& one : now.peers) EXPECT_EQ(one.silence.count(), -1) << "all are on this host";
-  for (const pgas::call_stats& one : now.calls) EXPECT_EQ(one.running.count(), 0) << one.name;
+  for (const pgas::peer_stats& peer : now.peers) EXPECT_EQ(peer.silence.count(), -1) << "all are on this host";
+  for (const pgas::call_stats& call : now.calls) EXPECT_EQ(call.running.count(), 0) << call.name;
   words.reset();
   world.leave();
   EXPECT_THROW(static_cast<void>(world.stats()), pgas::error);
@@ -173,8 +174,8 @@ TEST(Stats, are_told_while_another_thread_waits) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   bool seen = false;
   while (!seen && std::chrono::steady_clock::now() < end)
-    for (const pgas::call_stats& one : world.stats().calls)
-      seen = seen || (one.name == "wait_until" && one.running.count() > 0);
+    for (const pgas::call_stats& call : world.stats().calls)
+      seen = seen || (call.name == "wait_until" && call.running.count() > 0);
   EXPECT_TRUE(seen);
   EXPECT_EQ(world.stats().idle.count(), 0);
   const std::uint64_t before = calls_of(world.stats(), "wait_until");

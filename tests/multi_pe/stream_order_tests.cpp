@@ -16,7 +16,7 @@ constexpr std::size_t rounds = 100;
 class summands {
  public:
   explicit summands(std::uint32_t salt) : salt_(salt), src_(count * rounds), dst_(count * rounds) {
-    src_.write(of(world().my_pe()));
+    src_.write(values_of(world().my_pe()));
     dst_.write(std::vector<std::uint32_t>(count * rounds, 0));
   }
   void enqueue(const pgas::team& team, const pgas::stream& on, std::size_t round) {
@@ -28,14 +28,14 @@ class summands {
   void expect_right(const pgas::team& team) {
     std::vector<std::uint32_t> sum(count * rounds, 0);
     for (int m = 0; m < team.n_pes(); ++m) {
-      const std::vector<std::uint32_t> theirs = of(team.world_pe(m));
+      const std::vector<std::uint32_t> theirs = values_of(team.world_pe(m));
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += theirs[i];
     }
     EXPECT_EQ(dst_.read(sum.size()), sum);
   }
 
  private:
-  [[nodiscard]] std::vector<std::uint32_t> of(int pe) const {
+  [[nodiscard]] std::vector<std::uint32_t> values_of(int pe) const {
     return numbers<std::uint32_t>(pe + static_cast<int>(salt_), count * rounds);
   }
   std::uint32_t salt_;
@@ -45,16 +45,16 @@ class summands {
 
 TEST(StreamOrder, two_streams_of_one_team) {
   const pgas::team& team = world().team();
-  pgas::stream one(world());
+  pgas::stream item(world());
   pgas::stream other(world());
   summands first(1000);
   summands second(2000);
   pgas::barrier(team);
   for (std::size_t r = 0; r < rounds; ++r) {
-    first.enqueue(team, one, r);
+    first.enqueue(team, item, r);
     second.enqueue(team, other, r);
   }
-  one.synchronize();
+  item.synchronize();
   other.synchronize();
   first.expect_right(team);
   second.expect_right(team);
@@ -116,23 +116,23 @@ TEST(StreamOrder, barriers_and_copies_on_three_streams) {
 
 TEST(StreamOrder, a_team_that_was_made_and_the_world_beside) {
   const pgas::team& all = world().team();
-  pgas::team made = all.split_strided(0, 1, all.n_pes());
-  pgas::stream one(world());
+  pgas::team result = all.split_strided(0, 1, all.n_pes());
+  pgas::stream item(world());
   pgas::stream other(world());
   summands first(7000);
   summands second(8000);
   pgas::barrier(all);
   for (std::size_t r = 0; r < rounds; ++r) {
     // On all PEs the two streams use the two teams in the same order.
-    first.enqueue(all, r % 2 == 0 ? one : other, r);
-    second.enqueue(made, r % 3 == 0 ? one : other, r);
+    first.enqueue(all, r % 2 == 0 ? item : other, r);
+    second.enqueue(result, r % 3 == 0 ? item : other, r);
   }
-  one.synchronize();
+  item.synchronize();
   other.synchronize();
   first.expect_right(all);
-  second.expect_right(made);
+  second.expect_right(result);
   pgas::barrier(all);
-  made.destroy();
+  result.destroy();
 }
 
 }  // namespace

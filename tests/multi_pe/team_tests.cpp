@@ -19,7 +19,7 @@ using pgas_test::code_if_any;
 using pgas_test::code_of;
 
 // Repeats `rounds` times: a barrier in a kernel, then reads of the data that all members put before the barrier.
-struct meet {
+struct barrier_kernel {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, pgas::team_view team, std::int64_t* cells,
                           std::int64_t* wrong, int rounds) const {
@@ -85,7 +85,7 @@ class Team : public testing::Test {
     EXPECT_EQ(ctx.n_pes(), team.n_pes());
     auto cells = team.allocate<std::int64_t>(static_cast<std::size_t>(std::max(3, n)) + 1, pgas::initialize::zero);
     std::int64_t* const wrong = cells.data() + std::max(3, n);
-    pgas::launch(world, {.blocks = 1, .threads = 2}, meet{}, ctx, team.view(), cells.data(), wrong, 20);
+    pgas::launch(world, {.blocks = 1, .threads = 2}, barrier_kernel{}, ctx, team.view(), cells.data(), wrong, 20);
     world.synchronize();
     EXPECT_EQ(pgas::g(world, wrong, me), 0);
     run_ring(team, ctx, cells.data());
@@ -345,9 +345,9 @@ TEST_F(Team, memory_outlived_by_its_owner) {
 TEST_F(Team, collectives_at_once_from_threads) {
   const pgas::team halves = world.team().split(me % 2, 0);
   const pgas::team whole = world.team().split(0, -me);
-  const auto churn = [](const pgas::team& of, int times) {
+  const auto churn = [](const pgas::team& members, int times) {
     for (int i = 0; i < times; ++i) {
-      pgas::team part = of.split_strided(of.n_pes() - 1, -1, of.n_pes());
+      pgas::team part = members.split_strided(members.n_pes() - 1, -1, members.n_pes());
       if (i % 5 == 0) static_cast<void>(part.allocate<int>(1000, pgas::initialize::zero));
       part.destroy();
     }

@@ -102,10 +102,10 @@ struct add_numbers {
 };
 
 TEST_F(Window, kernels_read_the_table) {
-  pgas::window made(world, mine.data(), bytes_of(me));
-  const pgas::window window = std::move(made);
-  EXPECT_FALSE(made);
-  EXPECT_EQ(code_of([&] { static_cast<void>(made.view()); }), code::invalid_argument);
+  pgas::window result(world, mine.data(), bytes_of(me));
+  const pgas::window window = std::move(result);
+  EXPECT_FALSE(result);
+  EXPECT_EQ(code_of([&] { static_cast<void>(result.view()); }), code::invalid_argument);
   int expected = 0;
   for (int pe = 0; pe < n; ++pe) expected += reaches(pe) ? 1000 * pe + 9 : 0;
   pgas::launch(world, {.blocks = 1, .threads = 1, .on = &on}, add_numbers{}, window.view(), std::size_t{9},

@@ -30,7 +30,7 @@ struct cost {
   int threads = 0;
 };
 
-void count_memory(cost& of) {
+void count_memory(cost& costs) {
   std::ifstream maps("/proc/self/smaps");
   std::string line;
   enum { other, heap, ucx } kind = other;
@@ -42,27 +42,27 @@ void count_memory(cost& of) {
       kind = named("/memfd:pgas") ? heap : named("/SYSV") || named("/ucx_") || named("/memfd:ucx") ? ucx : other;
     } else if (field == "Size" || field == "Rss" || field == "Private_Dirty") {
       const long long kib = std::stoll(line.substr(colon + 1));
-      if (field == "Private_Dirty" && kind == other) of.private_kib += kib;
-      if (field == "Size" && kind == heap) of.mapped_kib += kib;
-      if (field == "Rss" && kind == heap) of.heap_kib += kib;
-      if (field == "Rss" && kind == ucx) of.shared_kib += kib;
+      if (field == "Private_Dirty" && kind == other) costs.private_kib += kib;
+      if (field == "Size" && kind == heap) costs.mapped_kib += kib;
+      if (field == "Rss" && kind == heap) costs.heap_kib += kib;
+      if (field == "Rss" && kind == ucx) costs.shared_kib += kib;
     }
   }
 }
 
 /// A socket with a peer is a connection; a socket without a peer is a listener.
-void count_descriptors(cost& of) {
+void count_descriptors(cost& costs) {
   DIR* const open = ::opendir("/proc/self/fd");
   while (const dirent* const entry = ::readdir(open)) {
     if (entry->d_name[0] == '.') continue;
     const int fd = std::stoi(entry->d_name);
     if (fd == ::dirfd(open)) continue;
-    ++of.descriptors;
+    ++costs.descriptors;
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
     if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
-    if (peer.ss_family == AF_UNIX) ++of.unix_sockets;
-    if (peer.ss_family == AF_INET || peer.ss_family == AF_INET6) ++of.tcp_sockets;
+    if (peer.ss_family == AF_UNIX) ++costs.unix_sockets;
+    if (peer.ss_family == AF_INET || peer.ss_family == AF_INET6) ++costs.tcp_sockets;
   }
   ::closedir(open);
 }

@@ -87,7 +87,7 @@ std::string text_of(const instruction& i) {
     text += std::string(", ") + name + " " + std::to_string(value);
   };
   add("pe", static_cast<std::uint64_t>(i.pe));
-  add("element bytes", bytes_of(i.of));
+  add("element bytes", bytes_of(i.type));
   add("count", i.count);
   add("dst", i.dst);
   add("src", i.src);

@@ -119,24 +119,24 @@ void generator::take(int actor, instruction i, int pe) {
 bool generator::try_single(int actor) {
   const target to = pick_target(actor);
   instruction i = blank();
-  i.of = raw_elements[pick(5)];
+  i.type = raw_elements[pick(5)];
   i.team = to.team;
   i.pe = to.member;
-  const std::uint32_t bytes = bytes_of(i.of);
+  const std::uint32_t bytes = bytes_of(i.type);
   i.dst = i.src = pick_offset(bytes, bytes);
-  const place there{to.pe, i.dst, bytes};
+  const place remote{to.pe, i.dst, bytes};
   if (chance(2)) {
     i.what = opcode::p;
     i.value = random_();
     i.condition = random_();
-    if (!history_.allowed(actor, there, access::remote_write)) return false;
-    history_.record(actor, there, access::remote_write);
+    if (!history_.allowed(actor, remote, access::remote_write)) return false;
+    history_.record(actor, remote, access::remote_write);
   } else {
     i.what = opcode::g;
     i.result = pick_result(actor, bytes);
-    if (i.result == nowhere || !history_.allowed(actor, there, access::read)) return false;
+    if (i.result == nowhere || !history_.allowed(actor, remote, access::read)) return false;
     if (to.pe == pe_of(actor) && overlap(i.result, i.src, bytes)) return false;
-    history_.record(actor, there, access::read);
+    history_.record(actor, remote, access::read);
     history_.record(actor, {pe_of(actor), i.result, bytes}, access::local_write);
   }
   take(actor, i, to.pe);
@@ -151,10 +151,10 @@ bool generator::try_transfer(int actor) {
   instruction i = blank();
   i.what = kinds[pick(6)];
   i.by = pick_caller();
-  i.of = copied_elements[pick(3)];
+  i.type = copied_elements[pick(3)];
   i.team = to.team;
   i.pe = to.member;
-  const std::uint32_t unit = bytes_of(i.of);
+  const std::uint32_t unit = bytes_of(i.type);
   i.count = pick_bytes() / unit;
   const std::uint32_t bytes = i.count * unit;
   i.dst = pick_offset(bytes, unit);
@@ -187,12 +187,12 @@ bool generator::try_transfer(int actor) {
     }
   }
   const place from{me, i.src, bytes};
-  const place there{to.pe, i.dst, bytes};
-  if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, there, access::remote_write))
+  const place remote{to.pe, i.dst, bytes};
+  if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, remote, access::remote_write))
     return false;
   const bool late = i.what == opcode::put_nbi || i.what == opcode::put_signal_nbi;
   history_.record(actor, from, late ? access::late_read : access::read);
-  history_.record(actor, there, access::remote_write);
+  history_.record(actor, remote, access::remote_write);
   take(actor, i, to.pe);
   if (signals) note_sent(actor, i, to.pe);
   return true;
@@ -234,8 +234,8 @@ bool generator::try_fill(int actor) {
   instruction i = blank();
   i.what = opcode::fill;
   i.by = caller::block;
-  i.of = numbers[pick(6)];
-  const std::uint32_t unit = bytes_of(i.of);
+  i.type = numbers[pick(6)];
+  const std::uint32_t unit = bytes_of(i.type);
   i.count = 1 + pick(64);
   i.dst = pick_offset(i.count * unit, unit);
   i.value = random_();

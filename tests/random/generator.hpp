@@ -121,7 +121,7 @@ class generator {
   std::uint8_t choose_update(instruction& i, int pe);
   /// Whether a word of floating-point numbers contains integers that are small enough for exact sums, if up to `added`
   /// is added in any order.
-  [[nodiscard]] bool stays_exact(element of, int pe, std::uint32_t offset, int added) const;
+  [[nodiscard]] bool stays_exact(element type, int pe, std::uint32_t offset, int added) const;
   void note_sent(int actor, const instruction& i, int pe);
   /// Chooses a place for a result of `bytes` bytes, if the place is free.
   [[nodiscard]] std::uint32_t pick_result(int actor, std::uint32_t bytes);

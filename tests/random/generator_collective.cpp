@@ -48,7 +48,7 @@ bool generator::try_strided(int actor) {
   instruction i = blank();
   i.what = kinds[kind];
   i.by = pick_caller();
-  i.of = chance(2) ? element::b1 : element::b8;
+  i.type = chance(2) ? element::b1 : element::b8;
   i.team = to.team;
   i.pe = to.member;
   const bool large = blocks && chance(4);
@@ -61,7 +61,7 @@ bool generator::try_strided(int actor) {
   };
   i.dst_stride = signed_stride(std::max(block, 1u) + pick(4));
   i.src_stride = signed_stride(pick(block + 4));
-  const std::uint32_t unit = bytes_of(i.of);
+  const std::uint32_t unit = bytes_of(i.type);
   const std::uint32_t gaps = i.count == 0 ? 0 : i.count - 1;
   const auto length = [&](int stride) { return (gaps * static_cast<std::uint32_t>(std::abs(stride)) + block) * unit; };
   const std::uint32_t written_bytes = length(i.dst_stride);
@@ -102,11 +102,11 @@ bool generator::try_move(int actor) {
                               opcode::alltoalls};
   instruction i = blank();
   i.what = kinds[pick(5)];
-  i.of = chance(2) ? element::b1 : element::b8;
+  i.type = chance(2) ? element::b1 : element::b8;
   i.team = pick_target(actor).team;
   const std::vector<int> members = members_of(i.team, actor);
   const auto n = static_cast<std::uint32_t>(members.size());
-  const std::uint32_t unit = bytes_of(i.of);
+  const std::uint32_t unit = bytes_of(i.type);
   const std::uint32_t most = chance(2) ? 8 : 512;
   i.pe = static_cast<int>(pick(n));
   i.count = pick(most) / unit;
@@ -153,14 +153,14 @@ bool generator::try_combine(int actor) {
   constexpr element types[] = {element::b1, element::f64};
   instruction i = blank();
   i.what = kinds[pick(5)];
-  i.of = types[pick(2)];
-  i.value = i.of == element::f64 ? static_cast<std::uint64_t>(reduction::sum) : pick(7);
+  i.type = types[pick(2)];
+  i.value = i.type == element::f64 ? static_cast<std::uint64_t>(reduction::sum) : pick(7);
   i.team = pick_target(actor).team;
   const std::vector<int> members = members_of(i.team, actor);
   const auto n = static_cast<std::uint32_t>(members.size());
-  const std::uint32_t unit = bytes_of(i.of);
+  const std::uint32_t unit = bytes_of(i.type);
   i.pe = static_cast<int>(pick(n));
-  i.count = pick(chance(2) ? 8 : 300) / (i.of == element::b1 ? 1 : 4);
+  i.count = pick(chance(2) ? 8 : 300) / (i.type == element::b1 ? 1 : 4);
   const std::uint32_t written = i.count * unit;
   const std::uint32_t read = written * (i.what == opcode::reduce_scatter ? n : 1);
   i.dst = pick_offset(written, unit);
@@ -168,7 +168,7 @@ bool generator::try_combine(int actor) {
   if (i.src != i.dst && i.src < i.dst + written && i.dst < i.src + read) return false;
   if (i.what == opcode::reduce_scatter && i.src == i.dst) return false;
   // The elements are integers, so that sums are exact. Each member fills its source first.
-  const bool fills = i.of == element::f64;
+  const bool fills = i.type == element::f64;
   for (const int member : members) {
     const place from{pe_of(member), i.src, read};
     if (!history_.allowed(member, from, fills ? access::local_write : access::read)) return false;
@@ -180,7 +180,7 @@ bool generator::try_combine(int actor) {
       instruction numbers = blank();
       numbers.what = opcode::fill;
       numbers.by = caller::block;
-      numbers.of = i.of;
+      numbers.type = i.type;
       numbers.count = read / unit;
       numbers.dst = i.src;
       numbers.value = random_();

@@ -82,10 +82,10 @@ bool generator::try_wait_set(int actor) {
     if (set.certain != 0) each.push_back(common);
   }
   for (const history::clock& seen : each) history_.acquire(actor, seen);
-  const bool one = (set.certain & (set.certain - 1)) == 0;
+  const bool single = (set.certain & (set.certain - 1)) == 0;
   for (std::uint32_t k = 0; k < i.count; ++k) {
     std::uint64_t& known = known_[index(actor)][i.signal + k];
-    if ((set.certain >> k & 1u) != 0 && (all || one)) known = std::max(known, set.values[k]);
+    if ((set.certain >> k & 1u) != 0 && (all || single)) known = std::max(known, set.values[k]);
   }
   std::vector<word_set>& sets = word_sets_[index(me)];
   i.src = static_cast<std::uint32_t>(sets.size());

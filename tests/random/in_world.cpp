@@ -80,9 +80,9 @@ class run_in_world {
  private:
   template <class T>
   sym<T> allocate(std::size_t count) {
-    void* const made = w_.allocate_bytes(count, sizeof(T), 64, initialize::zero);
-    memory_.push_back(made);
-    return {w_.context().offset(made)};
+    void* const result = w_.allocate_bytes(count, sizeof(T), 64, initialize::zero);
+    memory_.push_back(result);
+    return {w_.context().offset(result)};
   }
   template <class T>
   [[nodiscard]] T* local(sym<T> at) const {
@@ -141,10 +141,10 @@ int main(int argc, char** argv) try {
     for (int pe = 0; speaks && pe < w.n_pes(); ++pe) pgas::signal_set(w, go_on.data(), over ? 1 : 0, pe);
     w.barrier_all();
     if (*go_on.data() != 0) break;
-    run_in_world one(w, seed + program / times, static_cast<int>(1 + (program / times) % 2));
+    run_in_world item(w, seed + program / times, static_cast<int>(1 + (program / times) % 2));
     if (speaks) std::printf("begin %llu\n", static_cast<unsigned long long>(program)), std::fflush(stdout);
     const auto start = clock_type::now();
-    if (const std::string wrong = one.run(operations); !wrong.empty()) {
+    if (const std::string wrong = item.run(operations); !wrong.empty()) {
       std::fprintf(stderr, "FAILED: %s; seed %llu, %d PEs\n", wrong.c_str(),
                    static_cast<unsigned long long>(seed + program / times), w.n_pes());
       return 1;

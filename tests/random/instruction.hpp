@@ -141,7 +141,7 @@ inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 struct instruction {
   opcode what;
   caller by;
-  element of;
+  element type;
   std::uint8_t team;  ///< the team in whose numbers `pe` is given, or the team of the barrier or collective
   std::int32_t pe;    ///< for a collective, the root
   std::uint32_t dst;
@@ -162,11 +162,11 @@ static_assert(sizeof(instruction) == 64);
 /// For a strided copy: the bytes of a block, and the place of block k of a side that starts at `start`. Strides may be
 /// negative.
 [[nodiscard]] inline std::uint32_t block_bytes(const instruction& i) {
-  return static_cast<std::uint32_t>(i.value) * bytes_of(i.of);
+  return static_cast<std::uint32_t>(i.value) * bytes_of(i.type);
 }
 [[nodiscard]] inline std::uint32_t block_place(const instruction& i, std::uint32_t start, std::int32_t stride,
                                                std::uint32_t k) {
-  return start + k * static_cast<std::uint32_t>(stride) * bytes_of(i.of);
+  return start + k * static_cast<std::uint32_t>(stride) * bytes_of(i.type);
 }
 
 [[nodiscard]] inline instruction blank() {

@@ -125,7 +125,7 @@ struct interpreter {
     }
   }
   PGAS_OUTLINE void single_of(const context& ctx, const instruction& i) const {
-    switch (i.of) {
+    switch (i.type) {
       case element::b1: return single<std::uint8_t>(ctx, i);
       case element::b2: return single<std::uint16_t>(ctx, i);
       case element::b4: return single<std::uint32_t>(ctx, i);
@@ -227,7 +227,7 @@ struct interpreter {
   }
   template <class Block>
   PGAS_FN void move_data(const Block& block, const context& ctx, const instruction& i) const {
-    if (i.of == element::b1)
+    if (i.type == element::b1)
       move_data_of<std::uint8_t>(block, ctx, i);
     else
       move_data_of<std::uint64_t>(block, ctx, i);
@@ -263,7 +263,7 @@ struct interpreter {
   }
   template <class Block>
   PGAS_FN void combine_data(const Block& block, const context& ctx, const instruction& i) const {
-    if (i.of == element::b1)
+    if (i.type == element::b1)
       combine_with<std::uint8_t>(block, ctx, i, chosen_operation{static_cast<reduction>(i.value)});
     else
       combine_with<double>(block, ctx, i, op::sum{});
@@ -291,7 +291,7 @@ struct interpreter {
   }
   template <class Block>
   PGAS_OUTLINE void fill_of(const Block& block, const context& ctx, const instruction& i) const {
-    switch (i.of) {
+    switch (i.type) {
       case element::i32:
       case element::u32: return fill_with<std::uint32_t>(block, ctx, i);
       case element::i64:
@@ -313,7 +313,7 @@ struct interpreter {
       case opcode::get_nbi:
       case opcode::put_signal:
       case opcode::put_signal_nbi:
-        switch (bytes_of(i.of)) {
+        switch (bytes_of(i.type)) {
           case 1: return transfer<Block, std::uint8_t>(block, ctx, i);
           case 4: return transfer<Block, std::uint32_t>(block, ctx, i);
           default: return transfer<Block, wide>(block, ctx, i);
@@ -326,14 +326,14 @@ struct interpreter {
       case opcode::ibput_nbi:
       case opcode::ibget:
       case opcode::ibget_nbi:
-        return i.of == element::b1 ? transfer_strided<Block, std::uint8_t>(block, ctx, i)
-                                   : transfer_strided<Block, std::uint64_t>(block, ctx, i);
+        return i.type == element::b1 ? transfer_strided<Block, std::uint8_t>(block, ctx, i)
+                                     : transfer_strided<Block, std::uint64_t>(block, ctx, i);
       case opcode::put_list:
       case opcode::put_list_nbi:
       case opcode::get_list:
       case opcode::get_list_nbi:
-        return i.of == element::b1 ? transfer_list<Block, std::uint8_t>(block, ctx, i)
-                                   : transfer_list<Block, std::uint64_t>(block, ctx, i);
+        return i.type == element::b1 ? transfer_list<Block, std::uint8_t>(block, ctx, i)
+                                     : transfer_list<Block, std::uint64_t>(block, ctx, i);
       case opcode::broadcast:
       case opcode::fcollect:
       case opcode::collect:

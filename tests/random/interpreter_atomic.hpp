@@ -73,7 +73,7 @@ struct atomic_call {
   }
 
   PGAS_FN void operator()(unsigned char* arena) const {
-    switch (i.of) {
+    switch (i.type) {
       case element::i32: return update_often<std::int32_t>(arena);
       case element::u32: return update_often<std::uint32_t>(arena);
       case element::i64: return update_often<std::int64_t>(arena);

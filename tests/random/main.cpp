@@ -78,9 +78,9 @@ program_choice choose(const options& wanted, std::uint64_t seed) {
 
 std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seconds wait_timeout,
                                  clock_type::time_point until, std::uint64_t& operations) {
-  attempt one(choice, wait_timeout);
-  const std::optional<mismatch> found = one.run([&] { return clock_type::now() < until; });
-  operations += one.operations();
+  attempt item(choice, wait_timeout);
+  const std::optional<mismatch> found = item.run([&] { return clock_type::now() < until; });
+  operations += item.operations();
   return found;
 }
 

@@ -101,7 +101,7 @@ void model::fill(const instruction& i, int me) {
       write(me, i.dst + k * std::uint32_t{sizeof(T)}, &number, sizeof(T), i.number);
     }
   };
-  switch (i.of) {
+  switch (i.type) {
     case element::i32: return store(std::int32_t{});
     case element::u32: return store(std::uint32_t{});
     case element::i64: return store(std::int64_t{});
@@ -124,13 +124,13 @@ void model::update(const instruction& i, int me, int pe) {
 }
 
 void model::apply(const instruction& i, int me, int pe) {
-  const std::uint32_t bytes = i.count * bytes_of(i.of);
+  const std::uint32_t bytes = i.count * bytes_of(i.type);
   switch (i.what) {
     case opcode::p: {
       const std::uint64_t halves[2] = {i.value, i.condition};
-      return write(pe, i.dst, halves, bytes_of(i.of), i.number);
+      return write(pe, i.dst, halves, bytes_of(i.type), i.number);
     }
-    case opcode::g: return copy(me, i.result, pe, i.src, bytes_of(i.of), i.number);
+    case opcode::g: return copy(me, i.result, pe, i.src, bytes_of(i.type), i.number);
     case opcode::put:
     case opcode::put_nbi: return copy(pe, i.dst, me, i.src, bytes, i.number);
     case opcode::get:
@@ -171,7 +171,7 @@ void model::apply(const instruction& i, int me, int pe) {
     case opcode::sync: return;
     default: break;
   }
-  switch (i.of) {
+  switch (i.type) {
     case element::i32: return update<std::int32_t>(i, me, pe);
     case element::u32: return update<std::uint32_t>(i, me, pe);
     case element::i64: return update<std::int64_t>(i, me, pe);

@@ -59,13 +59,13 @@ void model::apply(std::span<const instruction> calls, std::span<const int> membe
     case opcode::reduce_scatter:
     case opcode::inclusive_scan:
     case opcode::exclusive_scan:
-      if (first.of == element::b1) return combine<std::uint8_t>(calls, members);
+      if (first.type == element::b1) return combine<std::uint8_t>(calls, members);
       return combine<double>(calls, members);
     default: break;
   }
   // All reads come before all writes.
   const std::vector<memory> before = arenas_;
-  const std::uint32_t unit = bytes_of(first.of);
+  const std::uint32_t unit = bytes_of(first.type);
   const auto move = [&](std::size_t to, std::uint32_t dst, std::size_t from, std::uint32_t src, std::uint32_t bytes) {
     write(members[to], dst, before[index(members[from])].bytes.data() + src, bytes, first.number);
   };

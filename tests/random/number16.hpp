@@ -18,7 +18,7 @@ struct number16 {
   std::uint16_t bits = 0;
 
   /// @param number 0 to most
-  [[nodiscard]] static constexpr number16 of(int number) {
+  [[nodiscard]] static constexpr number16 from_number(int number) {
     if (number == 0) return {};
     const int exponent = static_cast<int>(std::bit_width(static_cast<unsigned>(number))) - 1;
     const unsigned significand = (static_cast<unsigned>(number) << Fraction >> exponent) & ((1u << Fraction) - 1);
@@ -31,9 +31,11 @@ struct number16 {
     if (exponent < 0 || exponent > Fraction + 1) return -1;
     const unsigned scaled = (1u << Fraction | (bits & ((1u << Fraction) - 1))) << exponent;
     const int number = static_cast<int>(scaled >> Fraction);
-    return of(number).bits == bits ? number : -1;
+    return from_number(number).bits == bits ? number : -1;
   }
-  [[nodiscard]] friend constexpr number16 operator+(number16 a, number16 b) { return of(a.value() + b.value()); }
+  [[nodiscard]] friend constexpr number16 operator+(number16 a, number16 b) {
+    return from_number(a.value() + b.value());
+  }
 };
 
 /// A pair of such numbers.
@@ -44,8 +46,8 @@ struct pair16 {
   [[nodiscard]] friend constexpr pair16 operator+(pair16 a, pair16 b) { return {a.x + b.x, a.y + b.y}; }
 };
 
-static_assert(number16<10>::of(1).bits == 0x3c00 && number16<7>::of(3).bits == 0x4040 &&
-              number16<10>::of(2048).value() == 2048 && number16<7>::of(256).value() == 256 &&
+static_assert(number16<10>::from_number(1).bits == 0x3c00 && number16<7>::from_number(3).bits == 0x4040 &&
+              number16<10>::from_number(2048).value() == 2048 && number16<7>::from_number(256).value() == 256 &&
               number16<7>{0x3f00}.value() == -1 && number16<7>{0x8000}.value() == -1);
 
 }  // namespace pgas_random

@@ -70,8 +70,8 @@ class walker {
  private:
   std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
   template <class Map>
-  int some_key(const Map& of) {
-    return std::next(of.begin(), pick(static_cast<std::uint32_t>(of.size())))->first;
+  int some_key(const Map& map) {
+    return std::next(map.begin(), pick(static_cast<std::uint32_t>(map.size())))->first;
   }
   int some_team() { return some_key(teams_); }
   [[nodiscard]] bool member(const team_entry& t) const { return static_cast<bool>(t.handle); }
@@ -106,25 +106,25 @@ class walker {
     const int other = pick(8) == 0 ? t.members[pick(static_cast<std::uint32_t>(t.members.size()))] : -1;
     const std::uint32_t again = pick(4);
     if (registered() == most_registered) return;
-    entry made;
-    made.bytes = bytes;
+    entry result;
+    result.bytes = bytes;
     const bool refused = other >= 0 && t.members.size() > 1;
     if (member(t)) {
       const std::size_t mine = refused && other == me_ ? bytes + 2 * MiB : bytes;
       // The same memory may have been registered before, with this team or another team.
-      if (again == 0) made.memory = known_memory(mine);
-      if (made.memory == nullptr)
-        made.memory = std::make_shared<shared_memory>(shared_memory::make({w_.device()}, mine));
+      if (again == 0) result.memory = known_memory(mine);
+      if (result.memory == nullptr)
+        result.memory = std::make_shared<shared_memory>(shared_memory::make({w_.device()}, mine));
       try {
-        made.alias = registration(t.handle, made.memory->data(), mine);
+        result.alias = registration(t.handle, result.memory->data(), mine);
         expect(!refused, "sizes differ, and it was registered");
       } catch (const error& thrown) {
         if (thrown.code() != code::asymmetric_call || !refused) throw;
       }
-      made.cells = static_cast<std::uint64_t*>(made.alias.data());
+      result.cells = static_cast<std::uint64_t*>(result.alias.data());
     }
     end_released(t);
-    if (!refused) t.registered[next_++] = std::move(made);
+    if (!refused) t.registered[next_++] = std::move(result);
   }
 
   [[nodiscard]] std::shared_ptr<shared_memory> known_memory(std::size_t bytes) const {

@@ -92,17 +92,17 @@ INSTANTIATE_TEST_SUITE_P(pes, split_growth, testing::Values(2, 16, 17, 100, 1000
 
 TEST_P(split_growth, computed_teams_move_a_constant_number_of_bytes_on_each_link) {
   const int n = world_.n();
-  for (const one_split& one : computed_splits(n)) {
-    const blob mine = comparable(one.call, one.list);
+  for (const one_split& item : computed_splits(n)) {
+    const blob mine = comparable(item.call, item.list);
     const std::vector<blob> agreed = agree([&](int) { return mine; });
     for (const blob& each : agreed) EXPECT_EQ(each, agreed.front());
     agree_on_outcome();
-    const traffic seen = counted(one.name);
-    EXPECT_LE(seen.most_bytes_on_link, 2 * agreement_bytes) << one.name;
-    EXPECT_LE(seen.bytes, 2 * 2 * agreement_bytes * static_cast<std::uint64_t>(n - 1)) << one.name;
+    const traffic seen = counted(item.name);
+    EXPECT_LE(seen.most_bytes_on_link, 2 * agreement_bytes) << item.name;
+    EXPECT_LE(seen.bytes, 2 * 2 * agreement_bytes * static_cast<std::uint64_t>(n - 1)) << item.name;
     for (const int me : {0, n / 2, n - 1}) {
-      const std::vector<int> members = members_after(one.call, one.list, {}, n, me);
-      EXPECT_TRUE(members.empty() || std::ranges::find(members, me) != members.end()) << one.name << ", PE " << me;
+      const std::vector<int> members = members_after(item.call, item.list, {}, n, me);
+      EXPECT_TRUE(members.empty() || std::ranges::find(members, me) != members.end()) << item.name << ", PE " << me;
     }
   }
 }

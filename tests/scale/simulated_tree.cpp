@@ -38,7 +38,7 @@ void simulated_world::begin(int pe, std::uint64_t id, collective call, blob mine
 }
 
 void simulated_world::send(int from, const group_exchange::messages& out, int chain) {
-  for (const outgoing_message& one : out) hop(from, std::make_shared<outgoing_message>(one), chain + 1);
+  for (const outgoing_message& item : out) hop(from, std::make_shared<outgoing_message>(item), chain + 1);
 }
 
 void simulated_world::hop(int from, const std::shared_ptr<outgoing_message>& message, int chain) {
@@ -80,7 +80,7 @@ void simulated_world::kill(int pe) {
     at(heard, [this, other, pe] {
       if (!node(other).alive) return;
       group_exchange::messages out;
-      for (auto& [id, one] : node(other).groups) one.lose(pe, out);
+      for (auto& [id, group] : node(other).groups) group.lose(pe, out);
       send(other, out, node(other).chain);
     });
   }
@@ -96,11 +96,11 @@ void simulated_world::run() {
 }
 
 std::optional<blob> simulated_world::take(int pe, std::uint64_t id) {
-  group_exchange& of = group(pe, id);
+  group_exchange& exchange = group(pe, id);
   const std::uint64_t number = node(pe).last.at(id);
-  if (!of.complete(number)) return std::nullopt;
+  if (!exchange.complete(number)) return std::nullopt;
   node(pe).taken.insert(id);
-  return of.take(number).value;
+  return exchange.take(number).value;
 }
 
 bool simulated_world::abandoned(int pe, std::uint64_t id) const {
@@ -111,7 +111,7 @@ traffic simulated_world::counted() {
   traffic found = std::exchange(traffic_, {});
   found.time = now_ - std::exchange(counted_from_, now_);
   link_bytes_.clear();
-  for (one_pe& one : nodes_) one.chain = 0;
+  for (one_pe& item : nodes_) item.chain = 0;
   return found;
 }
 

@@ -76,10 +76,10 @@ std::vector<int> all_of(const simulated_world& world) {
   return pes;
 }
 
-void report(const char* what, int n, const traffic& of) {
-  std::cout << what << " of " << n << " PEs: " << of.messages << " messages, chain " << of.longest_chain << ", "
-            << of.most_bytes_on_link << " bytes on a link, "
-            << std::chrono::duration_cast<microseconds>(of.time).count() << " us\n";
+void report(const char* what, int n, const traffic& sent) {
+  std::cout << what << " of " << n << " PEs: " << sent.messages << " messages, chain " << sent.longest_chain << ", "
+            << sent.most_bytes_on_link << " bytes on a link, "
+            << std::chrono::duration_cast<microseconds>(sent.time).count() << " us\n";
 }
 
 TEST_P(growth, barriers_and_reductions_take_two_messages_for_each_pe_and_a_chain_of_logarithmic_length) {

@@ -67,11 +67,11 @@ struct words {
 };
 
 words* new_words() {
-  words* made = nullptr;
-  check(cudaHostAlloc(&made, sizeof(words), cudaHostAllocMapped));
-  made->go = 0;
-  made->read = 0;
-  return made;
+  words* result = nullptr;
+  check(cudaHostAlloc(&result, sizeof(words), cudaHostAllocMapped));
+  result->go = 0;
+  result->read = 0;
+  return result;
 }
 
 __global__ void read_when_told(words* at, const int* from) {
@@ -131,7 +131,7 @@ void opened() {
   expect(comes([&] { return mine.opened_by().empty(); }), "the exporter learns of it");
 }
 
-void made() {
+void drop_own_memory() {
   pgas::shared_memory mine = pgas::shared_memory::make(gpu, bytes);
   drop_memory(mine);
 }
@@ -338,7 +338,7 @@ int main(int argc, char** argv) {
     if (mode == "opened")
       opened();
     else if (mode == "made")
-      made();
+      drop_own_memory();
     else if (mode == "timeline")
       timeline();
     else if (mode == "recorded")

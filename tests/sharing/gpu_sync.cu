@@ -68,10 +68,10 @@ __global__ void kernel_side(pgas::context ctx, std::uint64_t* awaited, std::uint
   pgas::signal_set(ctx, set, value, ctx.my_pe());
 }
 
-/// The objects of one side. The maker records in `there`, and the other side in `back`.
+/// The objects of one side. The maker records in `forward`, and the other side in `back`.
 struct side {
   bool maker = false;
-  pgas::timeline there;
+  pgas::timeline forward;
   pgas::timeline back;
   cudaEvent_t of_program = nullptr;  ///< the maker's event, from which `event` is shared
   pgas::ipc_event event;
@@ -79,8 +79,8 @@ struct side {
   pgas::opened_memory stamps;
   cudaStream_t stream = nullptr;
 
-  [[nodiscard]] pgas::timeline& mine() { return maker ? there : back; }
-  [[nodiscard]] pgas::timeline& theirs() { return maker ? back : there; }
+  [[nodiscard]] pgas::timeline& mine() { return maker ? forward : back; }
+  [[nodiscard]] pgas::timeline& theirs() { return maker ? back : forward; }
   void synchronize() { PGAS_CUDA(cudaStreamSynchronize(stream)); }
 };
 
@@ -89,12 +89,12 @@ side set_up(bool maker, const std::string& file) {
   s.maker = maker;
   std::string tickets[4];
   if (maker) {
-    s.there = pgas::timeline::make(pgas::memory_place::gpu(0));
+    s.forward = pgas::timeline::make(pgas::memory_place::gpu(0));
     s.back = pgas::timeline::make(pgas::memory_place::gpu(0));
     PGAS_CUDA(cudaEventCreateWithFlags(&s.of_program, cudaEventInterprocess | cudaEventDisableTiming));
     s.event = pgas::ipc_event::share(pgas::memory_place::gpu(0), s.of_program);
     s.own_stamps = pgas::shared_memory::make(pgas::memory_place::host(), 4096);
-    std::ofstream(file + ".new") << s.there.ticket() << '\n'
+    std::ofstream(file + ".new") << s.forward.ticket() << '\n'
                                  << s.back.ticket() << '\n'
                                  << s.own_stamps.ticket() << '\n'
                                  << s.event.ticket() << '\n';
@@ -102,7 +102,7 @@ side set_up(bool maker, const std::string& file) {
   } else {
     std::ifstream lines(file);
     for (std::string& ticket : tickets) std::getline(lines, ticket);
-    s.there = pgas::timeline::open(tickets[0], {.place = pgas::memory_place::gpu(0)});
+    s.forward = pgas::timeline::open(tickets[0], {.place = pgas::memory_place::gpu(0)});
     s.back = pgas::timeline::open(tickets[1], {.place = pgas::memory_place::gpu(0)});
     s.stamps = pgas::opened_memory::open(tickets[2]);
     s.event = pgas::ipc_event::open(tickets[3]);
@@ -119,28 +119,28 @@ side set_up(bool maker, const std::string& file) {
 void order(side& s) {
   for (std::uint64_t round = 1; round <= 2000; ++round) {
     if (s.maker) {
-      s.there.record(s.stream, round);
+      s.forward.record(s.stream, round);
       s.back.wait(s.stream, round);
     } else {
-      s.there.wait(s.stream, round);
+      s.forward.wait(s.stream, round);
       s.back.record(s.stream, round);
     }
   }
   s.synchronize();
   // The maker may already have recorded higher values.
-  PGAS_EXPECT(s.there.query() >= 2000 && s.back.query() >= 2000);
+  PGAS_EXPECT(s.forward.query() >= 2000 && s.back.query() >= 2000);
   const std::uint64_t next = 3000;
   if (s.maker) {
-    s.there.set(next);  // from a thread to a stream
+    s.forward.set(next);  // from a thread to a stream
     s.back.wait_host(next);
     spin_and_stamp<<<1, 1, 0, s.stream>>>(20'000'000, nullptr);
-    s.there.record(s.stream, next + 1);
-    PGAS_EXPECT(s.there.query() == next && s.there.recorded() == next + 1);
+    s.forward.record(s.stream, next + 1);
+    PGAS_EXPECT(s.forward.query() == next && s.forward.recorded() == next + 1);
     s.back.wait_host(next + 1);
   } else {
-    s.there.wait(s.stream, next);
+    s.forward.wait(s.stream, next);
     s.back.record(s.stream, next);
-    s.there.wait_host(next + 1);  // from a stream to a thread
+    s.forward.wait_host(next + 1);  // from a stream to a thread
     s.back.set(next + 1);
   }
   s.synchronize();
@@ -153,20 +153,20 @@ void graph(side& s) {
   PGAS_CUDA(cudaStreamBeginCapture(s.stream, cudaStreamCaptureModeGlobal));
   if (s.maker) {
     spin_and_stamp<<<1, 1, 0, s.stream>>>(100'000, nullptr);
-    s.there.record(s.stream, 10);
+    s.forward.record(s.stream, 10);
     s.back.wait(s.stream, 10);
   } else {
-    s.there.wait(s.stream, 10);
+    s.forward.wait(s.stream, 10);
     s.back.record(s.stream, 10);
   }
   PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.record(s.stream); }));
   if (!s.maker) {
     // The host records, because the captured record has not run.
-    s.there.wait_host(1);
+    s.forward.wait_host(1);
     PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.wait(s.stream); }));
   } else {
     s.event.record(cudaStreamPerThread);
-    s.there.set(1);
+    s.forward.set(1);
   }
   PGAS_CUDA(cudaStreamEndCapture(s.stream, &graph));
   PGAS_CUDA(cudaGraphInstantiate(&launched, graph, 0));
@@ -178,14 +178,14 @@ void graph(side& s) {
     s.mine().set(100 + round);
     s.theirs().wait_host(100 + round);
     if (s.maker) {
-      s.there.set(200 + round);
+      s.forward.set(200 + round);
       s.back.wait_host(200 + round);  // the other side no longer waits for the value that is now set back
       s.back.set(0);
-      s.there.set(0);
+      s.forward.set(0);
     } else {
-      s.there.wait_host(200 + round);
+      s.forward.wait_host(200 + round);
       s.back.set(200 + round);
-      while (s.there.query() >= 100) std::this_thread::yield();
+      while (s.forward.query() >= 100) std::this_thread::yield();
     }
   }
   PGAS_CUDA(cudaGraphExecDestroy(launched));
@@ -217,7 +217,7 @@ void event(side& s) {
     s.back.wait_host(1);  // the other side has tried to wait before the first record
     spin_and_stamp<<<1, 1, 0, s.stream>>>(50'000'000, nullptr);
     PGAS_EXPECT(s.event.record(s.stream) == 1);
-    s.there.set(1);
+    s.forward.set(1);
     s.synchronize();
     s.back.wait_host(2);
     s.event.wait(s.stream);  // waits for the record of the other side
@@ -229,12 +229,12 @@ void event(side& s) {
     s.synchronize();
     PGAS_EXPECT(s.event.reached());
     s.event = pgas::ipc_event();
-    s.there.set(2);
+    s.forward.set(2);
     s.back.wait_host(3);
   } else {
     PGAS_EXPECT(fails_with(pgas::code::invalid_argument, [&] { s.event.wait(s.stream); }));
     s.back.set(1);
-    s.there.wait_host(1);
+    s.forward.wait_host(1);
     PGAS_EXPECT(!s.event.reached());
     const auto begin = std::chrono::steady_clock::now();
     s.event.wait(s.stream);
@@ -245,7 +245,7 @@ void event(side& s) {
     PGAS_EXPECT(cudaEventQuery(static_cast<cudaEvent_t>(s.event.cuda_event())) == cudaSuccess);
     PGAS_EXPECT(s.event.record(s.stream) == 2);
     s.back.set(2);
-    s.there.wait_host(2);
+    s.forward.wait_host(2);
     PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
     s.synchronize();
     s.back.set(3);
@@ -255,17 +255,17 @@ void event(side& s) {
 /// The maker is killed. A stream that waits for the maker continues, and check() reports the reason.
 void lost(side& s) {
   if (s.maker) {
-    s.there.set(5);
+    s.forward.set(5);
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
-  s.there.wait_host(5);
-  s.there.wait(s.stream, 7);
+  s.forward.wait_host(5);
+  s.forward.wait(s.stream, 7);
   std::printf("waiting\n");
   s.synchronize();
-  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.check(); }));
-  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.wait(s.stream, 8); }));
-  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.wait_host(6); }));
-  PGAS_EXPECT(s.there.query() == 5);
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.forward.check(); }));
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.forward.wait(s.stream, 8); }));
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.forward.wait_host(6); }));
+  PGAS_EXPECT(s.forward.query() == 5);
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
   s.synchronize();
 }
@@ -323,7 +323,7 @@ void latency(side& s) {
     if (s.maker) {
       spin_and_stamp<<<1, 1, 0, s.stream>>>(3'000'000, stamps);
       if (way == 0)
-        s.there.record(s.stream, value);
+        s.forward.record(s.stream, value);
       else if (way == 1)
         PGAS_CUDA(cudaEventRecord(cuda_event, s.stream));
       else
@@ -335,7 +335,7 @@ void latency(side& s) {
       while (std::atomic_ref(stamps[2]).load() != step) {
       }
       if (way == 0)
-        s.there.wait(s.stream, value);
+        s.forward.wait(s.stream, value);
       else if (way == 1)
         PGAS_CUDA(wait(s.stream));
       else

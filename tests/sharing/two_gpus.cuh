@@ -23,14 +23,14 @@ __global__ void ask_clock(clock_page* page, std::uint64_t rounds) {
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const std::uint64_t begin = pgas::detail::clock_ns();
     pgas::detail::store_release(&page->asked, round);
-    std::uint64_t there = 0;
-    while ((there = pgas::detail::load_relaxed(&page->answered)) == 0) {
+    std::uint64_t remote = 0;
+    while ((remote = pgas::detail::load_relaxed(&page->answered)) == 0) {
     }
     const std::uint64_t taken = pgas::detail::clock_ns() - begin;
     pgas::detail::store_relaxed(&page->answered, std::uint64_t{0});
     if (taken >= least) continue;
     least = taken;
-    page->ahead_ns = there - (begin + taken / 2);
+    page->ahead_ns = remote - (begin + taken / 2);
     page->known_to_ns = taken / 2;
   }
 }

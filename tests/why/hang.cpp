@@ -259,8 +259,8 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
     {"two_launches_in_one_barrier",
      [](scene& s) {
        if (s.me == 1) for_ever();
-       const pgas::stream one(s.world), other(s.world);
-       for (const pgas::stream* on : {&one, &other})
+       const pgas::stream item(s.world), other(s.world);
+       for (const pgas::stream* on : {&item, &other})
          pgas::launch(s.world, {.blocks = 1, .threads = 32, .on = on}, kernel_barrier{}, s.world.context());
        for_ever();
      }},
@@ -280,11 +280,11 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
      [](scene& s) {
        std::thread kernel([&] { run(s, 2, wait_for_word{}, s.words.data()); });
        for (bool found = false; !found;) {
-         for (const pgas::wait_info& one : s.world.waits()) {
-           std::printf("%s%s, block %u, %s %llu, is %llu\n", one.what.c_str(), one.in_kernel ? " in a kernel" : "",
-                       one.block, one.compare.c_str(), static_cast<unsigned long long>(one.expected),
-                       static_cast<unsigned long long>(one.seen));
-           found |= one.in_kernel && one.block == 1;
+         for (const pgas::wait_info& item : s.world.waits()) {
+           std::printf("%s%s, block %u, %s %llu, is %llu\n", item.what.c_str(), item.in_kernel ? " in a kernel" : "",
+                       item.block, item.compare.c_str(), static_cast<unsigned long long>(item.expected),
+                       static_cast<unsigned long long>(item.seen));
+           found |= item.in_kernel && item.block == 1;
          }
        }
        pgas::signal_set(s.world, s.words.data(), 5, s.me);

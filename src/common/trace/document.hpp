@@ -45,7 +45,7 @@ struct document {
 
 /// The contents of the file. If two events of a track overlap and neither of them contains the other, they are written
 /// to separate tracks.
-[[nodiscard]] std::string write_perfetto(const document& of);
+[[nodiscard]] std::string write_perfetto(const document& trace);
 
 /// *Errors* std::runtime_error if the file is not from write_perfetto().
 [[nodiscard]] document read_perfetto(std::string_view file);

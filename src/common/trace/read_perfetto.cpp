@@ -44,12 +44,12 @@ struct track_packet {
   std::vector<std::uint64_t> ending_flows;
   std::map<std::string, annotation, std::less<>> annotations;
 
-  [[nodiscard]] std::uint64_t number(std::string_view of, std::uint64_t otherwise = 0) const {
-    const auto found = annotations.find(of);
+  [[nodiscard]] std::uint64_t number(std::string_view text, std::uint64_t otherwise = 0) const {
+    const auto found = annotations.find(text);
     return found == annotations.end() ? otherwise : found->second.number;
   }
-  [[nodiscard]] std::string text(std::string_view of) const {
-    const auto found = annotations.find(of);
+  [[nodiscard]] std::string text(std::string_view text) const {
+    const auto found = annotations.find(text);
     return found == annotations.end() ? std::string() : found->second.text;
   }
 };
@@ -95,11 +95,11 @@ track_packet read_track_event(std::string_view bytes, std::int64_t time) {
 }
 
 event event_of(const track_packet& from) {
-  event made;
-  made.name = from.name;
-  made.arrows_out = from.flows;
-  made.arrows_in = from.ending_flows;
-  event_facts& facts = made.facts;
+  event result;
+  result.name = from.name;
+  result.arrows_out = from.flows;
+  result.arrows_in = from.ending_flows;
+  event_facts& facts = result.facts;
   facts.begin = facts.end = from.time;
   facts.kind = static_cast<event_kind>(index_of(from.category, kind_words, 0));
   facts.by = static_cast<caller>(index_of(from.text("by"), caller_words, 0));
@@ -114,7 +114,7 @@ event event_of(const track_packet& from) {
   facts.team = from.number("team");
   facts.number = from.number("number");
   facts.stream = from.number("stream");
-  return made;
+  return result;
 }
 
 /// Reads packets and adds their events to the tracks of the PEs.
@@ -160,10 +160,10 @@ class reader {
       of_.pes.emplace_back();
       return;
     }
-    const auto of = places_.find(parent);
-    if (of == places_.end()) refuse("a track has no PE");
-    std::vector<track>& tracks = of_.pes[of->second.pe].tracks;
-    places_[uuid] = {of->second.pe, tracks.size(), false};
+    const auto owner = places_.find(parent);
+    if (owner == places_.end()) refuse("a track has no PE");
+    std::vector<track>& tracks = of_.pes[owner->second.pe].tracks;
+    places_[uuid] = {owner->second.pe, tracks.size(), false};
     tracks.push_back({name, {}});
   }
 

@@ -48,14 +48,14 @@ recorder::ring* recorder::make_ring() noexcept {
     const int thread = static_cast<int>(::syscall(SYS_gettid));
     const std::lock_guard lock(mutex_);
     // A thread may record for several worlds alternately.
-    const auto known = std::ranges::find_if(rings_, [&](const auto& one) { return one->thread == thread; });
+    const auto known = std::ranges::find_if(rings_, [&](const auto& item) { return item->thread == thread; });
     if (known != rings_.end()) return known->get();
     if (rings_.size() == most_threads) return nullptr;
-    auto made = std::make_unique<ring>(capacity_);
-    made->thread = thread;
+    auto result = std::make_unique<ring>(capacity_);
+    result->thread = thread;
     std::array<char, 16> name{};
-    if (::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0) made->name = name.data();
-    rings_.push_back(std::move(made));
+    if (::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0) result->name = name.data();
+    rings_.push_back(std::move(result));
     return rings_.back().get();
   } catch (const std::exception&) {
     return nullptr;  // out of memory
@@ -77,21 +77,22 @@ void recorder::add(const recorded_event& event) noexcept {
 void recorder::close() noexcept {
   closed_.store(true);
   const std::lock_guard lock(mutex_);
-  for (const std::unique_ptr<ring>& one : rings_)
-    while (one->busy.load()) std::this_thread::yield();
+  for (const std::unique_ptr<ring>& thread_ring : rings_)
+    while (thread_ring->busy.load()) std::this_thread::yield();
 }
 
 std::vector<recorder::thread_events> recorder::take() const {
   const std::lock_guard lock(mutex_);
   std::vector<thread_events> all;
-  for (const std::unique_ptr<ring>& one : rings_) {
-    thread_events& of = all.emplace_back();
-    of.thread = one->thread;
-    of.name = one->name;
-    const std::uint64_t first = one->written - std::min<std::uint64_t>(one->written, capacity_);
-    of.lost = first;
-    of.events.reserve(one->written - first);
-    for (std::uint64_t at = first; at < one->written; ++at) of.events.push_back(one->events[at % capacity_]);
+  for (const std::unique_ptr<ring>& thread_ring : rings_) {
+    thread_events& thread = all.emplace_back();
+    thread.thread = thread_ring->thread;
+    thread.name = thread_ring->name;
+    const std::uint64_t first = thread_ring->written - std::min<std::uint64_t>(thread_ring->written, capacity_);
+    thread.lost = first;
+    thread.events.reserve(thread_ring->written - first);
+    for (std::uint64_t at = first; at < thread_ring->written; ++at)
+      thread.events.push_back(thread_ring->events[at % capacity_]);
   }
   return all;
 }

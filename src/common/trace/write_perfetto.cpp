@@ -50,12 +50,12 @@ void annotate(message_writer& to, const event_facts& facts) {
 /// Writes the packets of one PE.
 class pe_writer {
  public:
-  pe_writer(std::string& file, const pe_trace& of) : file_(file), of_(of), next_track_(perfetto::track_of(of.pe)) {}
+  pe_writer(std::string& file, const pe_trace& pe) : file_(file), of_(pe), next_track_(perfetto::track_of(pe.pe)) {}
 
   void write() {
     const std::uint64_t own = describe(fmt::format("PE {}, pid {} on {}", of_.pe, of_.pid, of_.host), 0);
     write_about(own);
-    for (const track& one : of_.tracks) write(one, own);
+    for (const track& source : of_.tracks) write(source, own);
   }
 
  private:
@@ -93,39 +93,39 @@ class pe_writer {
     add(of_.begin, what);
   }
 
-  void write(const track& of, std::uint64_t parent) {
+  void write(const track& source, std::uint64_t parent) {
     std::vector<const event*> ordered;
-    for (const event& one : of.events) ordered.push_back(&one);
+    for (const event& item : source.events) ordered.push_back(&item);
     std::ranges::stable_sort(ordered, [](const event* a, const event* b) {
       return a->facts.begin != b->facts.begin ? a->facts.begin < b->facts.begin : a->facts.end > b->facts.end;
     });
-    std::vector<lane> lanes{{describe(of.name, parent), {}}};
-    for (const event* const one : ordered) {
+    std::vector<lane> lanes{{describe(source.name, parent), {}}};
+    for (const event* const item : ordered) {
       lane* at = nullptr;
       for (lane& row : lanes) {
-        end_until(row, one->facts.begin);
-        if (!row.open.empty() && row.open.back()->facts.end < one->facts.end) continue;
+        end_until(row, item->facts.begin);
+        if (!row.open.empty() && row.open.back()->facts.end < item->facts.end) continue;
         at = &row;
         break;
       }
       if (at == nullptr)
-        at = &lanes.emplace_back(lane{describe(fmt::format("{} ({})", of.name, lanes.size() + 1), parent), {}});
-      begin(*at, *one);
+        at = &lanes.emplace_back(lane{describe(fmt::format("{} ({})", source.name, lanes.size() + 1), parent), {}});
+      begin(*at, *item);
     }
     for (lane& row : lanes) end_until(row, INT64_MAX);
   }
 
-  void begin(lane& in, const event& one) {
-    const bool moment = one.facts.begin == one.facts.end;
+  void begin(lane& in, const event& item) {
+    const bool moment = item.facts.begin == item.facts.end;
     message_writer what = track_message(in.uuid, moment ? track_event::instant : track_event::slice_begin);
-    what.text(track_event::category, kind_words[static_cast<int>(one.facts.kind)]);
-    what.text(track_event::name, one.name);
-    annotate(what, one.facts);
-    for (const std::uint64_t arrow : one.arrows_out) what.fixed(track_event::flow, arrow);
+    what.text(track_event::category, kind_words[static_cast<int>(item.facts.kind)]);
+    what.text(track_event::name, item.name);
+    annotate(what, item.facts);
+    for (const std::uint64_t arrow : item.arrows_out) what.fixed(track_event::flow, arrow);
     if (moment)
-      for (const std::uint64_t arrow : one.arrows_in) what.fixed(track_event::ending_flow, arrow);
-    add(one.facts.begin, what);
-    if (!moment) in.open.push_back(&one);
+      for (const std::uint64_t arrow : item.arrows_in) what.fixed(track_event::ending_flow, arrow);
+    add(item.facts.begin, what);
+    if (!moment) in.open.push_back(&item);
   }
 
   void end_until(lane& in, std::int64_t time) {
@@ -137,10 +137,10 @@ class pe_writer {
   }
 
   [[nodiscard]] static message_writer track_message(std::uint64_t uuid, std::uint64_t type) {
-    message_writer made;
-    made.number(track_event::type, type);
-    made.number(track_event::track, uuid);
-    return made;
+    message_writer result;
+    result.number(track_event::type, type);
+    result.number(track_event::track, uuid);
+    return result;
   }
   [[nodiscard]] std::uint64_t sequence() const { return static_cast<std::uint64_t>(of_.pe) + 1; }
 
@@ -164,9 +164,9 @@ class pe_writer {
 
 }  // namespace
 
-std::string write_perfetto(const document& of) {
+std::string write_perfetto(const document& trace) {
   std::string file;
-  for (const pe_trace& one : of.pes) pe_writer(file, one).write();
+  for (const pe_trace& pe : trace.pes) pe_writer(file, pe).write();
   return file;
 }
 

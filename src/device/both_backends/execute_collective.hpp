@@ -175,20 +175,20 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
   const std::size_t unit =
       unit_of_all(reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | r.element_bytes);
   const slice mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
-  for_each_block(
-      ctx, g, team, dst, src, count * dst_step, count * src_step,
-      [&](std::byte* to, const std::byte* from, std::int32_t world_pe) {
-        ctx.by_world_route(
-            to, world_pe,
-            [&](std::byte* there) {
-              copy_blocks<direction::put>(unit, {there, dst_step}, {from, src_step}, r.element_bytes, r.count, mine);
-            },
-            [&](std::int32_t proxied_pe) {
-              proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, to, from,
-                                              strided_range{r.element_bytes, r.count, src_step, dst_step},
-                                              completion::submitted);
-            });
-      });
+  for_each_block(ctx, g, team, dst, src, count * dst_step, count * src_step,
+                 [&](std::byte* to, const std::byte* from, std::int32_t world_pe) {
+                   ctx.by_world_route(
+                       to, world_pe,
+                       [&](std::byte* destination) {
+                         copy_blocks<direction::put>(unit, {destination, dst_step}, {from, src_step}, r.element_bytes,
+                                                     r.count, mine);
+                       },
+                       [&](std::int32_t proxied_pe) {
+                         proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, to, from,
+                                                         strided_range{r.element_bytes, r.count, src_step, dst_step},
+                                                         completion::submitted);
+                       });
+                 });
   lockstep_barrier(ctx, g, team, operation::alltoalls);
 }
 

@@ -55,21 +55,23 @@ struct destination {
 /// Writes the value in the largest pieces that its size and address allow. A word of up to 8 bytes is written by a
 /// single store.
 PGAS_FN void execute_store(const operation_request& r) {
-  const destination there = destination_of(r);
+  const destination remote = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
   unit &= 0 - unit;
   auto* const to = static_cast<std::byte*>(r.to);
   for (std::uint64_t at = 0; at < r.bytes; at += unit) {
     const std::uint64_t bits = r.value[at / 8] >> at % 8 * 8;
     switch (unit) {
-      case 1: p(there.ctx, reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits), there.pe); break;
+      case 1:
+        p(remote.ctx, reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits), remote.pe);
+        break;
       case 2:
-        p(there.ctx, reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits), there.pe);
+        p(remote.ctx, reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits), remote.pe);
         break;
       case 4:
-        p(there.ctx, reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits), there.pe);
+        p(remote.ctx, reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits), remote.pe);
         break;
-      default: p(there.ctx, reinterpret_cast<std::uint64_t*>(to + at), bits, there.pe); break;
+      default: p(remote.ctx, reinterpret_cast<std::uint64_t*>(to + at), bits, remote.pe); break;
     }
   }
 }

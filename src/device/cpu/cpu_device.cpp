@@ -99,9 +99,9 @@ segment_id cpu_device::create(std::size_t bytes, handle_kind kind) {
     throw error(code::device_failed, "host memory can be shared by posix_fd and named handles only");
   if (bytes == 0 || bytes % unit != 0)
     throw error(code::invalid_argument, fmt::format("a segment of {} bytes is not a multiple of {}", bytes, unit));
-  const segment_id made = keep(host_segment::create(bytes), kind);
-  if (places(kind)) place(made);
-  return made;
+  const segment_id result = keep(host_segment::create(bytes), kind);
+  if (places(kind)) place(result);
+  return result;
 }
 
 exported_handle cpu_device::export_segment(segment_id segment) {

@@ -38,18 +38,18 @@ error current_failure() {
 class streams {
  public:
   static streams& of_process() { return of_this_process<streams>(); }
-  void add(std::shared_ptr<const host_progress> one) {
+  void add(std::shared_ptr<const host_progress> item) {
     const std::lock_guard lock(mutex_);
-    all_.insert(std::move(one));
+    all_.insert(std::move(item));
   }
-  void remove(const std::shared_ptr<const host_progress>& one) noexcept {
+  void remove(const std::shared_ptr<const host_progress>& item) noexcept {
     const std::lock_guard lock(mutex_);
-    all_.erase(one);
+    all_.erase(item);
   }
   template <class Visit>
   void for_each(Visit&& visit) {
     const std::lock_guard lock(mutex_);
-    for (const auto& one : all_) visit(one);
+    for (const auto& item : all_) visit(item);
   }
 
  private:
@@ -60,9 +60,9 @@ class streams {
 class host_work final : public enqueued_work {
  public:
   host_work() {
-    streams::of_process().for_each([this](const std::shared_ptr<const host_progress>& one) {
-      const std::uint64_t until = one->enqueued;
-      if (one->done < until) under_way_.push_back({one, until});
+    streams::of_process().for_each([this](const std::shared_ptr<const host_progress>& item) {
+      const std::uint64_t until = item->enqueued;
+      if (item->done < until) under_way_.push_back({item, until});
     });
   }
   [[nodiscard]] bool has_passed() override {

@@ -124,11 +124,11 @@ class host_memory final : public exportable_memory {
  private:
   [[nodiscard]] shared_piece piece_by(std::size_t number, unique_fd fd, const char* call) const {
     if (!fd) fail(call, errno);
-    shared_piece made;
-    made.bytes = files_[number].bytes;
-    made.handle.kind = handle_kind::posix_fd;
-    made.handle.fd = std::move(fd);
-    return made;
+    shared_piece result;
+    result.bytes = files_[number].bytes;
+    result.handle.kind = handle_kind::posix_fd;
+    result.handle.fd = std::move(fd);
+    return result;
   }
 
   std::vector<program_file> files_;

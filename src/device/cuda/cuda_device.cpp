@@ -471,8 +471,8 @@ void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
-  const auto there = reinterpret_cast<CUdeviceptr>(to);
-  check(driver().copy_async(there, reinterpret_cast<CUdeviceptr>(from), bytes, on.stream()), "copying");
+  const auto remote = reinterpret_cast<CUdeviceptr>(to);
+  check(driver().copy_async(remote, reinterpret_cast<CUdeviceptr>(from), bytes, on.stream()), "copying");
 }
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
@@ -591,8 +591,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const std::atomic_ref answered(shared.answered);
   {
     const enqueuing on(*this, nullptr);
-    auto* const there = reinterpret_cast<clock_rounds*>(static_cast<std::byte*>(result_.device) + place);
-    kernels_->read_clock(there, rounds, on.stream());
+    auto* const remote = reinterpret_cast<clock_rounds*>(static_cast<std::byte*>(result_.device) + place);
+    kernels_->read_clock(remote, rounds, on.stream());
   }
   std::vector<clock_reading> all;
   const auto limit = now() + std::chrono::seconds(10);

@@ -19,7 +19,7 @@ unsigned long long number_of_stream(CUstream stream) {
   return number;
 }
 
-cuda_stream_order::cuda_stream_order(CUcontext context, live_streams& made) : context_(context), made_(made) {
+cuda_stream_order::cuda_stream_order(CUcontext context, live_streams& result) : context_(context), made_(result) {
   const current_context current(context_);
   event_ = make_event();
 }
@@ -32,9 +32,9 @@ cuda_stream_order::~cuda_stream_order() {
 }
 
 CUevent cuda_stream_order::make_event() {
-  CUevent made = nullptr;
-  check(driver().event_create(&made, CU_EVENT_DISABLE_TIMING), "creating an event");
-  return made;
+  CUevent result = nullptr;
+  check(driver().event_create(&result, CU_EVENT_DISABLE_TIMING), "creating an event");
+  return result;
 }
 
 cuda_stream_order::capture_state cuda_stream_order::capture_of(CUstream stream) {

@@ -36,7 +36,7 @@ struct live_streams {
 class cuda_stream_order final : public stream_order {
  public:
   /// @param made the streams that the library has made
-  cuda_stream_order(CUcontext context, live_streams& made);
+  cuda_stream_order(CUcontext context, live_streams& result);
   ~cuda_stream_order() override;
 
   bool before(void* stream) override;

@@ -70,9 +70,9 @@ class context_event {
 class gpu_work final : public enqueued_work {
  public:
   void add(int ordinal) {
-    context_event one(ordinal);
-    one.record();
-    events_.push_back(std::move(one));
+    context_event event(ordinal);
+    event.record();
+    events_.push_back(std::move(event));
   }
   [[nodiscard]] bool has_passed() override {
     while (!events_.empty() && events_.back().has_passed()) events_.pop_back();

@@ -70,7 +70,7 @@ segment_id legacy_segments::create(std::size_t bytes) {
                   fmt::format("cuMemAlloc of {} MiB gave an address inside a block of 2 MiB, which "
                               "a handle would share whole",
                               bytes >> 20));
-    return keep(at, origin::made);
+    return keep(at, origin::allocated);
   } catch (...) {
     static_cast<void>(driver().free(at));
     throw;
@@ -136,13 +136,13 @@ legacy_segments::origin legacy_segments::take(segment_id segment) noexcept {
   if (found == segments_.end()) return origin::of_this_process;
   const origin from = found->second;
   segments_.erase(found);
-  if (from == origin::made) exports_of_process().remove(pointer(segment));
+  if (from == origin::allocated) exports_of_process().remove(pointer(segment));
   return from;
 }
 
 void legacy_segments::destroy(segment_id segment) noexcept {
   const origin from = take(segment);
-  if (from == origin::made) static_cast<void>(driver().free(pointer(segment)));
+  if (from == origin::allocated) static_cast<void>(driver().free(pointer(segment)));
   if (from == origin::opened) static_cast<void>(driver().ipc_close(pointer(segment)));
 }
 

@@ -34,7 +34,7 @@ class legacy_segments {
   void forget(segment_id segment) noexcept { static_cast<void>(take(segment)); }
 
  private:
-  enum class origin { made, opened, of_this_process };
+  enum class origin { allocated, opened, of_this_process };
 
   [[nodiscard]] segment_id keep(CUdeviceptr at, origin from);
   /// Removes an entry. No code in this process opens it any more.

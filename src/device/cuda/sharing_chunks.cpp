@@ -9,12 +9,12 @@ namespace pgas::detail::cuda {
 chunk_list::~chunk_list() {
   const relaxed_capture_scope undisturbed;
   unmap();
-  for (const chunk& one : chunks_) static_cast<void>(driver().release(one.handle));
+  for (const chunk& part : chunks_) static_cast<void>(driver().release(part.handle));
 }
 
 std::size_t chunk_list::bytes() const noexcept {
   std::size_t sum = 0;
-  for (const chunk& one : chunks_) sum += one.bytes;
+  for (const chunk& part : chunks_) sum += part.bytes;
   return sum;
 }
 
@@ -25,10 +25,10 @@ void chunk_list::map(int ordinal, access importers) {
   reserved_ = all;
   step_times::lap("reserve");
   try {
-    for (const chunk& one : chunks_) {
-      check(driver().map(start_ + mapped_, one.bytes, 0, one.handle, 0),
-            fmt::format("cuMemMap of {} bytes of shared memory", one.bytes), code::handle_invalid);
-      mapped_ += one.bytes;
+    for (const chunk& part : chunks_) {
+      check(driver().map(start_ + mapped_, part.bytes, 0, part.handle, 0),
+            fmt::format("cuMemMap of {} bytes of shared memory", part.bytes), code::handle_invalid);
+      mapped_ += part.bytes;
     }
     step_times::lap("map");
     CUmemAccessDesc wanted{};
@@ -48,10 +48,10 @@ void chunk_list::map(int ordinal, access importers) {
 
 void chunk_list::unmap() noexcept {
   std::size_t at = 0;
-  for (const chunk& one : chunks_) {  // in the order of the mapping
+  for (const chunk& part : chunks_) {  // in the order of the mapping
     if (at == mapped_) break;
-    static_cast<void>(driver().unmap(start_ + at, one.bytes));
-    at += one.bytes;
+    static_cast<void>(driver().unmap(start_ + at, part.bytes));
+    at += part.bytes;
   }
   if (reserved_ > 0) static_cast<void>(driver().address_free(start_, reserved_));
   start_ = 0;

@@ -31,7 +31,7 @@ class chunk_list {
   chunk_list& operator=(chunk_list&&) = delete;
   ~chunk_list();
 
-  void add(chunk one) { chunks_.push_back(one); }
+  void add(chunk part) { chunks_.push_back(part); }
   void set_bytes_of_last(std::size_t bytes) noexcept { chunks_.back().bytes = bytes; }
   [[nodiscard]] std::span<const chunk> all() const noexcept { return chunks_; }
   [[nodiscard]] std::size_t bytes() const noexcept;

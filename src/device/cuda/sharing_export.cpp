@@ -78,34 +78,34 @@ class vmm_memory final : public gpu_memory {
   }
   [[nodiscard]] std::size_t pieces() const noexcept override { return chunks_.all().size(); }
   [[nodiscard]] shared_piece piece(std::size_t number) const override {
-    const chunk& one = chunks_.all()[number];
-    shared_piece made;
-    made.bytes = one.bytes;
-    made.handle.kind = handle_kind::posix_fd;
-    made.handle.fd = kept_ ? unique_fd(::fcntl(kept_.get(), F_DUPFD_CLOEXEC, 0)) : exported(one);
-    if (!made.handle.fd) throw_system("a descriptor of GPU memory");
-    return made;
+    const chunk& part = chunks_.all()[number];
+    shared_piece result;
+    result.bytes = part.bytes;
+    result.handle.kind = handle_kind::posix_fd;
+    result.handle.fd = kept_ ? unique_fd(::fcntl(kept_.get(), F_DUPFD_CLOEXEC, 0)) : exported(part);
+    if (!result.handle.fd) throw_system("a descriptor of GPU memory");
+    return result;
   }
   [[nodiscard]] std::vector<shared_piece> fabric_pieces() const override {
-    std::vector<shared_piece> made;
-    if (!fabric_) return made;
+    std::vector<shared_piece> result;
+    if (!fabric_) return result;
     const current_context current(context_.get());
-    for (const chunk& one : chunks_.all()) {
+    for (const chunk& part : chunks_.all()) {
       shared_piece piece;
-      piece.bytes = one.bytes;
+      piece.bytes = part.bytes;
       piece.handle.kind = handle_kind::fabric;
-      if (driver().export_handle(piece.handle.bytes.data(), one.handle, CU_MEM_HANDLE_TYPE_FABRIC, 0) != CUDA_SUCCESS)
+      if (driver().export_handle(piece.handle.bytes.data(), part.handle, CU_MEM_HANDLE_TYPE_FABRIC, 0) != CUDA_SUCCESS)
         return {};
-      made.push_back(std::move(piece));
+      result.push_back(std::move(piece));
     }
-    return made;
+    return result;
   }
 
  private:
-  [[nodiscard]] unique_fd exported(const chunk& one) const {
+  [[nodiscard]] unique_fd exported(const chunk& part) const {
     const current_context current(context_.get());
     int fd = -1;
-    check(driver().export_handle(&fd, one.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+    check(driver().export_handle(&fd, part.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "cuMemExportToShareableHandle (descriptor)");
     return unique_fd(fd);
   }
@@ -140,16 +140,16 @@ class pool_memory final : public gpu_memory {
     int fd = -1;
     check(driver().pool_export(&fd, pool_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "cuMemPoolExportToShareableHandle");
-    shared_piece made;
-    made.bytes = description().bytes;
-    made.handle.kind = handle_kind::posix_fd;
-    made.handle.fd = unique_fd(fd);
+    shared_piece result;
+    result.bytes = description().bytes;
+    result.handle.kind = handle_kind::posix_fd;
+    result.handle.fd = unique_fd(fd);
     // Only allocations of an exported pool can be exported.
     CUmemPoolPtrExportData where{};
     static_assert(sizeof where == sizeof(exported_handle::bytes));
     check(driver().pool_export_pointer(&where, address_of(data())), "cuMemPoolExportPointer");
-    std::memcpy(made.handle.bytes.data(), &where, sizeof where);
-    return made;
+    std::memcpy(result.handle.bytes.data(), &where, sizeof where);
+    return result;
   }
   void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of a memory pool"); }
 
@@ -164,12 +164,12 @@ class legacy_memory final : public gpu_memory {
       : gpu_memory(std::move(context), data, is), all_(all), handle_(handle) {}
   [[nodiscard]] std::size_t pieces() const noexcept override { return 1; }
   [[nodiscard]] shared_piece piece(std::size_t) const override {
-    shared_piece made;
-    made.bytes = all_;
-    made.handle.kind = handle_kind::named;
+    shared_piece result;
+    result.bytes = all_;
+    result.handle.kind = handle_kind::named;
     static_assert(sizeof handle_ == sizeof(exported_handle::bytes));
-    std::memcpy(made.handle.bytes.data(), &handle_, sizeof handle_);
-    return made;
+    std::memcpy(result.handle.bytes.data(), &handle_, sizeof handle_);
+    return result;
   }
   void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of cudaMalloc"); }
 
@@ -188,15 +188,15 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
   bool fabric = true;
   for (CUdeviceptr at = base; at < address_of(pointer) + bytes; at += chunks.all().back().bytes) {
     CUdeviceptr start = 0;
-    chunk one;
-    if (driver().retain_handle(&one.handle, pointer_to(at)) != CUDA_SUCCESS)
+    chunk part;
+    if (driver().retain_handle(&part.handle, pointer_to(at)) != CUDA_SUCCESS)
       refuse(pointer, fmt::format("ends after {} of the given {} bytes", at - address_of(pointer), bytes));
-    chunks.add(one);  // `chunks` releases the piece
-    check(driver().address_range(&start, &one.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
+    chunks.add(part);  // `chunks` releases the piece
+    check(driver().address_range(&start, &part.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
     if (start != at) refuse(pointer, "is mapped in a way that this version does not know");
-    chunks.set_bytes_of_last(one.bytes);
+    chunks.set_bytes_of_last(part.bytes);
     CUmemAllocationProp is{};
-    check(driver().properties_of(&is, one.handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
+    check(driver().properties_of(&is, part.handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
     const auto types = static_cast<unsigned>(is.requestedHandleTypes);
     if (is.location.type != CU_MEM_LOCATION_TYPE_DEVICE || is.location.id != context.ordinal())
       refuse(pointer, "lies on several devices");
@@ -230,15 +230,15 @@ std::unique_ptr<exportable_memory> adopt_pool(primary_context context, void* poi
                        "shared_memory::make(), or allow it (whole_block::allow)",
                        all));
   const sharing_description is = describe(sharing_way::pool, context.ordinal(), pointer, bytes, 0, importers);
-  auto made = std::make_unique<pool_memory>(std::move(context), pointer, is, pool);
+  auto result = std::make_unique<pool_memory>(std::move(context), pointer, is, pool);
   try {
-    static_cast<void>(made->piece(0));
+    static_cast<void>(result->piece(0));
   } catch (const error& why) {
     refuse(pointer, fmt::format("is of a pool that can't be shared: make the pool with handleTypes = "
                                 "cudaMemHandleTypePosixFileDescriptor (cudaMemPoolCreate) and allocate from it; {}",
                                 why.what()));
   }
-  return made;
+  return result;
 }
 
 std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* pointer, std::size_t bytes,
@@ -305,7 +305,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   if (rounded < bytes) throw error(code::out_of_memory, fmt::format("{} bytes exceed the memory of any GPU", bytes));
   int has_fabric = 0;
   static_cast<void>(driver().attribute(&has_fabric, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, ordinal));
-  chunk one{0, rounded};
+  chunk part{0, rounded};
   CUresult result = CUDA_ERROR_NOT_PERMITTED;
   // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel).
   if (has_fabric != 0) {
@@ -313,10 +313,10 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
     both.requestedHandleTypes =
         static_cast<CUmemAllocationHandleType>(static_cast<unsigned>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) |
                                                static_cast<unsigned>(CU_MEM_HANDLE_TYPE_FABRIC));
-    result = driver().create(&one.handle, rounded, &both, 0);
+    result = driver().create(&part.handle, rounded, &both, 0);
   }
   const bool fabric = result == CUDA_SUCCESS;
-  if (!fabric) result = driver().create(&one.handle, rounded, &wanted, 0);
+  if (!fabric) result = driver().create(&part.handle, rounded, &wanted, 0);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     std::size_t free = 0;
     std::size_t total = 0;
@@ -326,7 +326,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   }
   check(result, fmt::format("cuMemCreate of {} bytes to be shared", rounded));
   chunk_list chunks;
-  chunks.add(one);
+  chunks.add(part);
   chunks.map(ordinal, access::read_write);
   void* const data = pointer_to(chunks.start());
   const sharing_description is = describe(sharing_way::vmm, ordinal, data, bytes, 0, importers);

@@ -90,18 +90,18 @@ std::unique_ptr<mapped_import> import_chunks(primary_context context, const shar
                                              std::span<shared_piece> pieces) {
   chunk_list chunks;
   for (shared_piece& piece : pieces) {
-    chunk one{0, static_cast<std::size_t>(piece.bytes)};
+    chunk part{0, static_cast<std::size_t>(piece.bytes)};
     if (piece.handle.kind == handle_kind::fabric) {
-      check(driver().import_handle(&one.handle, piece.handle.bytes.data(), CU_MEM_HANDLE_TYPE_FABRIC),
+      check(driver().import_handle(&part.handle, piece.handle.bytes.data(), CU_MEM_HANDLE_TYPE_FABRIC),
             "a fabric handle: is the exporter's host in this one's NVLink domain, with the same IMEX channel? "
             "(cuMemImportFromShareableHandle)",
             code::peer_unreachable);
     } else {
-      check(driver().import_handle(&one.handle, as_pointer(piece.handle.fd.get()),
+      check(driver().import_handle(&part.handle, as_pointer(piece.handle.fd.get()),
                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
             "a descriptor (cuMemImportFromShareableHandle)", code::handle_invalid);
     }
-    chunks.add(one);
+    chunks.add(part);
   }
   step_times::lap("import");
   chunks.map(context.ordinal(), what.read_only != 0 ? access::read_only : access::read_write);
@@ -114,9 +114,9 @@ std::unique_ptr<mapped_import> import_pool(primary_context context, const sharin
   check(driver().pool_import(&pool, as_pointer(piece.handle.fd.get()), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
         "cuMemPoolImportFromShareableHandle", code::handle_invalid);
   const bool own_gpu = uuid_of_gpu(context.ordinal()) == what.gpu;
-  auto made = std::make_unique<pool_import>(std::move(context), pool);
-  made->open(piece, own_gpu);
-  return made;
+  auto result = std::make_unique<pool_import>(std::move(context), pool);
+  result->open(piece, own_gpu);
+  return result;
 }
 
 std::unique_ptr<mapped_import> import_on(int ordinal, const sharing_description& what, std::span<shared_piece> pieces) {

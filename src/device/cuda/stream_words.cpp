@@ -34,8 +34,8 @@ class registered_pages {
   }
   /// The object is never destroyed, because objects of the program may outlive it.
   static registered_pages& of_process() {
-    static auto& one = *new registered_pages;
-    return one;
+    static auto& item = *new registered_pages;
+    return item;
   }
 
  private:

@@ -54,18 +54,18 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   if (__builtin_mul_overflow(n, r.count, &blocks))
     throw error(code::invalid_argument,
                 fmt::format("{}: {} times {} elements are more than a size_t can count", name_of(r.what), n, r.count));
-  const std::size_t one = span_bytes(r, r.count, 1);
+  const std::size_t size = span_bytes(r, r.count, 1);
   const std::size_t all = span_bytes(r, blocks, 1);
   switch (r.what) {
     case collective_kind::word_barrier: return {n * sizeof(signal_t), 0};
-    case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
-    case collective_kind::fcollect: return {all, one, me * one, one};
-    case collective_kind::collect: return {one, one};  // the offset of this PE's elements is not known yet
+    case collective_kind::broadcast: return {size, team.my_pe() == r.root ? size : 0};
+    case collective_kind::fcollect: return {all, size, me * size, size};
+    case collective_kind::collect: return {size, size};  // the offset of this PE's elements is not known yet
     case collective_kind::alltoall: return {all, all, 0, 0, false};
     case collective_kind::alltoalls:
       return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, 0, false};
-    case collective_kind::reduce_scatter: return {one, all, me * one, one};
-    default: return {one, one};
+    case collective_kind::reduce_scatter: return {size, all, me * size, size};
+    default: return {size, size};
   }
 }
 

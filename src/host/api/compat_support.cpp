@@ -28,12 +28,12 @@ void interface_log::write(log_level level, std::string_view text) noexcept {
   log_->write(level, "{}", fmt::make_format_args(text));
 }
 
-void await_leave(world& of) { of.state().await_leave(); }
+void await_leave(world& w) { w.state().await_leave(); }
 
-bool is_idle(const world& of, const stream& one) { return of.state().device().idle(one.native(of.state())); }
+bool is_idle(const world& w, const stream& other) { return w.state().device().idle(other.native(w.state())); }
 
-ordered_work::ordered_work(const world& of)
-    : world_(of.state().shared_from_this()), order_(world_->device().make_stream_order()) {}
+ordered_work::ordered_work(const world& w)
+    : world_(w.state().shared_from_this()), order_(world_->device().make_stream_order()) {}
 ordered_work::~ordered_work() {
   if (world_->forked()) static_cast<void>(order_.release());  // the objects of the device belong to the parent process
 }

@@ -24,10 +24,10 @@ shared_memory::~shared_memory() = default;
 shared_memory shared_memory::make_new(memory_place place, std::size_t bytes,
                                       const detail::given<shared_memory_options>& options) {
   if (bytes == 0) throw error(code::invalid_argument, "shared_memory::make: 0 bytes can't be shared");
-  shared_memory made;
-  made.memory_ =
+  shared_memory result;
+  result.memory_ =
       std::make_unique<detail::exported_memory>(detail::make_memory(place, bytes, detail::taken(options).importers));
-  return made;
+  return result;
 }
 
 shared_memory shared_memory::share_existing(void* pointer, std::size_t bytes,
@@ -42,11 +42,11 @@ shared_memory shared_memory::share_existing(void* pointer, std::size_t bytes,
         fmt::format(
             "shared_memory::share: the memory at {} was opened from another process: that process must make the ticket",
             fmt::ptr(pointer)));
-  shared_memory made;
-  made.memory_ = std::make_unique<detail::exported_memory>(detail::share_memory(
+  shared_memory result;
+  result.memory_ = std::make_unique<detail::exported_memory>(detail::share_memory(
       detail::is_gpu_memory(pointer) ? detail::adopt_gpu_memory(pointer, bytes, options.importers, options.block)
                                      : detail::adopt_host_memory(pointer, bytes, options.importers)));
-  return made;
+  return result;
 }
 
 namespace {

@@ -132,8 +132,8 @@ int ticket_of(Handle* handle, const pgas_ticket_options* options, std::size_t by
               const char* name) noexcept {
   return status_with(handle, name, [&](auto& what) {
     need(text != nullptr, "the room for the ticket");
-    const std::string made = what.ticket(options_of(options, bytes));
-    std::memcpy(text, made.c_str(), made.size() + 1);
+    const std::string result = what.ticket(options_of(options, bytes));
+    std::memcpy(text, result.c_str(), result.size() + 1);
   });
 }
 
@@ -193,10 +193,11 @@ int pgas_shared_openers_sized(const pgas_shared_memory* memory, pgas_opener* lis
     const std::vector<opener> all = memory->is.opened_by();
     for (std::size_t i = 0; i < std::min(room, all.size()); ++i) {
       const auto since = all[i].since.time_since_epoch();
-      const pgas_opener one{all[i].pid, all[i].uid, std::chrono::duration_cast<std::chrono::seconds>(since).count()};
+      const pgas_opener process{all[i].pid, all[i].uid,
+                                std::chrono::duration_cast<std::chrono::seconds>(since).count()};
       char* const place = reinterpret_cast<char*>(list) + i * opener_bytes;
       std::memset(place, 0, opener_bytes);
-      std::memcpy(place, &one, std::min(opener_bytes, sizeof one));
+      std::memcpy(place, &process, std::min(opener_bytes, sizeof process));
     }
     *count = all.size();
   });

@@ -7,15 +7,15 @@
 
 namespace pgas {
 
-stream::stream(world& of) : stream(of.state().shared_from_this(), of.state().device().create_stream(), true) {
+stream::stream(world& w) : stream(w.state().shared_from_this(), w.state().device().create_stream(), true) {
   state_->add_stream(native_);
 }
 
 stream::stream(std::shared_ptr<detail::world_state> state, void* native, bool owned) noexcept
     : state_(std::move(state)), native_(native), owned_(owned) {}
 
-stream stream::wrap(world& of, void* native) {
-  return {of.state().shared_from_this(), of.state().device().wrap_stream(native), false};
+stream stream::wrap(world& w, void* native) {
+  return {w.state().shared_from_this(), w.state().device().wrap_stream(native), false};
 }
 
 stream::stream(stream&& other) noexcept
@@ -61,9 +61,9 @@ void stream::synchronize() {
   state_->synchronize(native_);
 }
 
-void* stream::native(const detail::world_state& of) const {
+void* stream::native(const detail::world_state& state) const {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
-  if (state_.get() != &of)
+  if (state_.get() != &state)
     throw error(code::invalid_argument, "this stream belongs to another world: use a stream of this world");
   return native_;
 }

@@ -66,26 +66,26 @@ int team::world_pe(int pe) const {
 }
 
 int team::translate_pe(int pe, const team& to) const {
-  const int there = world_pe(pe);
+  const int position = world_pe(pe);
   const detail::team_state& other = checked(to);
   if (&other.world() != &state_->world())
     throw error(code::invalid_argument, "team::translate_pe: the teams are of two different worlds");
   for (std::size_t i = 0; i < other.members().size(); ++i)
-    if (other.members()[i] == there) return static_cast<int>(i);
+    if (other.members()[i] == position) return static_cast<int>(i);
   return -1;
 }
 
 const team_config& team::config() const { return checked(*this).config(); }
 std::shared_ptr<detail::world_state> team::world_state() const { return state().shared_world(); }
-void team::fill_view(team_view& made, std::uint32_t layout) const {
+void team::fill_view(team_view& result, std::uint32_t layout) const {
   detail::check_layout("team::view", layout);
-  made = checked(*this).view();
+  result = checked(*this).view();
 }
 
-void team::fill_context(pgas::context& made, std::uint32_t layout, bool direct) const {
+void team::fill_context(pgas::context& result, std::uint32_t layout, bool direct) const {
   detail::check_layout("team::context", layout);
   if (direct) checked(*this).check_direct();
-  made = checked(*this).context();
+  result = checked(*this).context();
 }
 
 team team::make_strided(int start, int stride, int size, const detail::given<team_config>& how) const {

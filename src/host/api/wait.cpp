@@ -212,15 +212,15 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
   });
 }
 
-std::uint64_t wait_word(world& w, const word_set& one) {
+std::uint64_t wait_word(world& w, const word_set& set) {
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
   const listed_call listed(s.state(), "wait_until");
   s.begin_wait();
-  static_cast<void>(check_set(s, one, which::all, nullptr));
-  return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
-    word_poll<T> words_of_set(s.state(), one);
-    wait_backoff backoff(s.state(), one);
+  static_cast<void>(check_set(s, set, which::all, nullptr));
+  return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    word_poll<T> words_of_set(s.state(), set);
+    wait_backoff backoff(s.state(), set);
     for (;;) {
       const poll_result now = words_of_set.poll(nullptr, false);
       if (now.satisfied != 0) {

@@ -98,29 +98,29 @@ void world::check() const {
 void world::list_waits(const detail::wanted_list<wait_info>& listed) const {
   const detail::pe_waits found = state_of(state_).waits();
   std::vector<wait_info> waits;
-  for (const detail::failure_record& one : found.kernels)
-    waits.push_back({detail::what_of(one), true, one.block, one.thread, one.pe, one.heap_offset,
-                     std::string(detail::symbol_of(one.compare)), one.expected, one.seen,
-                     std::chrono::milliseconds(one.limit_ms)});
-  for (const detail::awaited_command& one : found.commands) {
+  for (const detail::failure_record& record : found.kernels)
+    waits.push_back({detail::what_of(record), true, record.block, record.thread, record.pe, record.heap_offset,
+                     std::string(detail::symbol_of(record.compare)), record.expected, record.seen,
+                     std::chrono::milliseconds(record.limit_ms)});
+  for (const detail::awaited_command& waiting : found.commands) {
     wait_info command;
-    command.what = detail::what_of(one.cmd);
-    command.pe = one.pes.size() == 1 ? one.pes.front() : -1;
-    command.heap_offset = one.cmd.offset;
+    command.what = detail::what_of(waiting.cmd);
+    command.pe = waiting.pes.size() == 1 ? waiting.pes.front() : -1;
+    command.heap_offset = waiting.cmd.offset;
     command.lasted =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - one.since);
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - waiting.since);
     waits.push_back(std::move(command));
   }
-  for (const detail::call_list::call& one : found.calls) {
+  for (const detail::call_list::call& item : found.calls) {
     wait_info call;
-    call.what = one.name;
-    call.lasted = one.lasted;
-    if (one.word) {
-      call.pe = one.word->pe;
-      call.heap_offset = one.word->offset;
-      call.compare = detail::symbol_of(one.word->compare);
-      call.expected = one.word->expected;
-      call.seen = one.word->seen;
+    call.what = item.name;
+    call.lasted = item.lasted;
+    if (item.word) {
+      call.pe = item.word->pe;
+      call.heap_offset = item.word->offset;
+      call.compare = detail::symbol_of(item.word->compare);
+      call.expected = item.word->expected;
+      call.seen = item.word->seen;
     }
     waits.push_back(std::move(call));
   }
@@ -146,11 +146,11 @@ heap_kind world::heap() const { return state_of(state_).kind(); }
 int world::device() const { return state_of(state_).device().properties().ordinal; }
 const config& world::settings() const { return state_of(state_).settings(); }
 
-void world::fill_context(pgas::context& made, std::uint32_t layout, bool direct) const {
+void world::fill_context(pgas::context& result, std::uint32_t layout, bool direct) const {
   detail::check_layout("world::context", layout);
   state_of(state_).check();
   if (direct) state_->world_team().state().check_direct();
-  made = state_->context();
+  result = state_->context();
 }
 
 const team& world::team() const {
@@ -263,9 +263,9 @@ detail::world_state& world::state() const { return state_of(state_); }
 
 namespace detail {
 
-void end_world(world& of, std::string_view reason, log_level level) noexcept {
+void end_world(world& w, std::string_view reason, log_level level) noexcept {
   try {
-    if (!of.state().left()) of.state().fail(reason, level);
+    if (!w.state().left()) w.state().fail(reason, level);
   } catch (const std::exception&) {
     // The object has no world that could be ended: it was moved from, or belongs to the parent process.
   }

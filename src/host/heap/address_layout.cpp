@@ -83,22 +83,22 @@ address_layout::spanned address_layout::with_span(device& device, const control_
   const int owner = domains.members().front();
   const auto slots = static_cast<std::size_t>(domains.largest());
   if (stride > most_addresses / slots) return {};
-  std::unique_ptr<address_layout> made(new address_layout(device));
-  made->log2_stride_ = std::countr_zero(stride);
+  std::unique_ptr<address_layout> result(new address_layout(device));
+  result->log2_stride_ = std::countr_zero(stride);
   const std::size_t bytes = domains.members().size() * stride;
   std::optional<segment_id> span;
   std::unique_ptr<group_segment> first;
   const auto give_up = [&] {
     first.reset();
     if (span) device.destroy(*span);
-    if (made->has_span()) device.detach_span(made->base_, made->span_bytes_);
+    if (result->has_span()) device.detach_span(result->base_, result->span_bytes_);
   };
   step_result mine;
   mine.call = {collective_step::kind::probe, 0, slots * stride, alignment, collective_step::nowhere};
   mine.failure = attempt(everyone, fmt::format("make a file of {} for all slots", format_bytes(bytes)), [&] {
     if (me == 0) {  // PE 0 proposes its addresses
-      made->reserve_for_span(0, slots * stride, alignment);
-      const auto base = std::as_bytes(std::span(&made->base_, 1));
+      result->reserve_for_span(0, slots * stride, alignment);
+      const auto base = std::as_bytes(std::span(&result->base_, 1));
       mine.key.assign(base.begin(), base.end());
     }
     if (me != owner) return;
@@ -113,27 +113,27 @@ address_layout::spanned address_layout::with_span(device& device, const control_
       failed = attempt(everyone, fmt::format("map {} for all slots", format_bytes(bytes)), [&] {
         std::uintptr_t proposal = 0;
         if (all[0].key.size() == sizeof proposal) std::memcpy(&proposal, all[0].key.data(), sizeof proposal);
-        if (me != 0) made->reserve_for_span(proposal, slots * stride, alignment);
+        if (me != 0) result->reserve_for_span(proposal, slots * stride, alignment);
         const step_result& theirs = all[static_cast<std::size_t>(owner)];
         if (theirs.fds_lost) throw error(code::handle_invalid, "the descriptor was lost (ulimit -n)");
         if (me != owner) span = device.import_segment(theirs.handle, bytes);
-        made->guards_peers_ = domains.members().size() <= static_cast<std::size_t>(most_guarded);
-        device.attach_span(made->base_, bytes, *span, !made->guards_peers_);
+        result->guards_peers_ = domains.members().size() <= static_cast<std::size_t>(most_guarded);
+        device.attach_span(result->base_, bytes, *span, !result->guards_peers_);
         span.reset();
-        made->span_bytes_ = bytes;
-        if (!made->guards_peers_) device.unmap(made->slot(domains.index(me)), stride);
-        made->team_begin_ = stride / 2;
-        made->slot_bytes_ = stride;
-        first = open_first(*made);
+        result->span_bytes_ = bytes;
+        if (!result->guards_peers_) device.unmap(result->slot(domains.index(me)), stride);
+        result->team_begin_ = stride / 2;
+        result->slot_bytes_ = stride;
+        first = open_first(*result);
       });
-    const agreement outcome = agree(everyone, std::as_bytes(std::span(&made->base_, 1)), failed);
+    const agreement outcome = agree(everyone, std::as_bytes(std::span(&result->base_, 1)), failed);
     if (!outcome.failure) {
-      made->same_base_ = !outcome.other;
-      std::int32_t log2 = std::min<std::int32_t>(made->log2_stride_, log2_alignment(made->base_));
-      if (!made->same_base_)
+      result->same_base_ = !outcome.other;
+      std::int32_t log2 = std::min<std::int32_t>(result->log2_stride_, log2_alignment(result->base_));
+      if (!result->same_base_)
         log2 = reduce_value(everyone, log2, [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
-      made->alignment_ = std::size_t{1} << log2;
-      return {std::move(made), std::move(first)};
+      result->alignment_ = std::size_t{1} << log2;
+      return {std::move(result), std::move(first)};
     }
     if (me == 0) log.info("each PE shares its segments one by one: {}", text_of(*outcome.failure));
   } catch (...) {

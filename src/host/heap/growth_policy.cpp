@@ -69,10 +69,10 @@ std::optional<std::size_t> team_growth::reserve(const control_group& group, std:
 void team_growth::cancel(std::size_t offset) noexcept { segments_.remove(offset); }
 
 void team_growth::add(const control_group& group, std::size_t offset, std::unique_ptr<group_segment> segment) {
-  std::vector<std::unique_ptr<group_segment>> one;
-  one.push_back(std::move(segment));
+  std::vector<std::unique_ptr<group_segment>> segments;
+  segments.push_back(std::move(segment));
   offsets_.push_back(offset);
-  segments_.add(offset, group, std::move(one));
+  segments_.add(offset, group, std::move(segments));
 }
 
 bool team_growth::contains(std::size_t offset) const { return segments_.contains(offset, 1); }

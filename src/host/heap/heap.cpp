@@ -16,12 +16,12 @@ heap::heap(device& device, const control_group& everyone, const config& settings
                          : reduce_value(everyone, record_of(everyone.my_pe(), device, settings, allow_proxied), merge)),
            device, everyone, std::move(on_growth), std::move(on_team_segments)) {}
 
-heap::heap(foundation made, device& device, const control_group& everyone, growth_callback on_growth,
+heap::heap(foundation result, device& device, const control_group& everyone, growth_callback on_growth,
            team_segment_map::change_callback on_team_segments)
     : my_pe_(everyone.my_pe()),
-      parameters_(made.parameters),
-      probed_(std::move(made.probed)),
-      slots_(std::move(made.slots)),
+      parameters_(result.parameters),
+      probed_(std::move(result.probed)),
+      slots_(std::move(result.slots)),
       exchange_(device, *slots_, probed_.domains, probed_.kind),
       team_segments_(slots_->team_begin(), slots_->slot_bytes(), parameters_.unit, std::move(on_team_segments)),
       memory_(everyone, exchange_, parameters_, team_segments_,
@@ -29,7 +29,7 @@ heap::heap(foundation made, device& device, const control_group& everyone, growt
       distances_(static_cast<std::size_t>(everyone.n_pes())) {
   for (const int pe : domains().members())
     distances_[static_cast<std::size_t>(pe)] = slots_->distance(domains().index(my_pe_), domains().index(pe));
-  if (made.first) memory_.adopt(std::move(made.first));
+  if (result.first) memory_.adopt(std::move(result.first));
 }
 
 heap::foundation heap::found(device& device, const control_group& everyone, const config& settings, log::logger& log,

@@ -106,7 +106,7 @@ class heap {
     std::unique_ptr<address_layout> slots;
     std::unique_ptr<group_segment> first;
   };
-  heap(foundation made, device& device, const control_group& everyone, growth_callback on_growth,
+  heap(foundation result, device& device, const control_group& everyone, growth_callback on_growth,
        team_segment_map::change_callback on_team_segments);
   [[nodiscard]] static foundation found(device& device, const control_group& everyone, const config& settings,
                                         log::logger& log, bool allow_proxied, const joining_record& all);

@@ -130,7 +130,7 @@ std::size_t registered_buffers::collect() {
     const step_agreement all = agree(mine);
     check_step(all);
     std::vector<std::size_t> told(static_cast<std::size_t>(group_.n_pes()));
-    for (const member_word& of : all.words) ++told.at(static_cast<std::size_t>(of.member));
+    for (const member_word& member : all.words) ++told.at(static_cast<std::size_t>(member.member));
     more = std::ranges::find(told, most_told) != told.end();
   }
   return before - buffers_.size();
@@ -139,9 +139,9 @@ std::size_t registered_buffers::collect() {
 step_agreement registered_buffers::agree(const step_result& mine) {
   step_agreement all = agree_on_step(group_, mine.call, mine.failure, newly_released());
   bool any = false;
-  for (const member_word& of : all.words)
-    if (const auto told = buffers_.find(of.word); told != buffers_.end())
-      any = told->second.released_by.at(static_cast<std::size_t>(of.member)) = true;
+  for (const member_word& member : all.words)
+    if (const auto told = buffers_.find(member.word); told != buffers_.end())
+      any = told->second.released_by.at(static_cast<std::size_t>(member.member)) = true;
   if (any) end_where_all_released();
   return all;
 }
@@ -149,8 +149,8 @@ step_agreement registered_buffers::agree(const step_result& mine) {
 std::vector<std::uint64_t> registered_buffers::newly_released() const {
   const auto me = static_cast<std::size_t>(group_.my_pe());
   std::vector<std::uint64_t> offsets;
-  for (const auto& [offset, of] : buffers_) {
-    if (of.released_by[me] || !of.released || !of.released->load(std::memory_order_acquire)) continue;
+  for (const auto& [offset, entry] : buffers_) {
+    if (entry.released_by[me] || !entry.released || !entry.released->load(std::memory_order_acquire)) continue;
     offsets.push_back(offset);
     if (offsets.size() == most_told) break;
   }
@@ -164,28 +164,28 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
 }
 
 void registered_buffers::end_where_all_released() {
-  for (auto of = buffers_.begin(); of != buffers_.end();) {
-    const std::vector<bool>& by = of->second.released_by;
+  for (auto entry = buffers_.begin(); entry != buffers_.end();) {
+    const std::vector<bool>& by = entry->second.released_by;
     if (std::find(by.begin(), by.end(), false) != by.end()) {
-      ++of;
+      ++entry;
       continue;
     }
-    team_segments_.remove(of->first);
-    of = buffers_.erase(of);
+    team_segments_.remove(entry->first);
+    entry = buffers_.erase(entry);
   }
 }
 
 void registered_buffers::clear() noexcept {
-  for (const auto& [offset, of] : buffers_) team_segments_.remove(offset);
+  for (const auto& [offset, entry] : buffers_) team_segments_.remove(offset);
   buffers_.clear();
 }
 
 registration_usage registered_buffers::usage() const {
   registration_usage now;
-  for (const auto& [offset, of] : buffers_) {
+  for (const auto& [offset, entry] : buffers_) {
     ++now.registered;
-    now.bytes += of.bytes;
-    if (of.released && of.released->load(std::memory_order_acquire)) ++now.released;
+    now.bytes += entry.bytes;
+    if (entry.released && entry.released->load(std::memory_order_acquire)) ++now.released;
   }
   return now;
 }
@@ -193,13 +193,15 @@ registration_usage registered_buffers::usage() const {
 error registered_buffers::no_addresses(std::size_t bytes) const {
   std::string held;
   for (const auto& each : buffers_) {
-    const auto& of = each.second;
-    const auto released = std::find(of.released_by.begin(), of.released_by.end(), true);
-    if (released == of.released_by.end()) continue;
-    const auto holder = std::find(of.released_by.begin(), of.released_by.end(), false);
-    const auto pe_of = [&](auto member) { return group_.world_pe(static_cast<int>(member - of.released_by.begin())); };
+    const auto& entry = each.second;
+    const auto released = std::find(entry.released_by.begin(), entry.released_by.end(), true);
+    if (released == entry.released_by.end()) continue;
+    const auto holder = std::find(entry.released_by.begin(), entry.released_by.end(), false);
+    const auto pe_of = [&](auto member) {
+      return group_.world_pe(static_cast<int>(member - entry.released_by.begin()));
+    };
     held = fmt::format("; PE {} has not released the registration of {} at heap offset {:#x}, which PE {} has released",
-                       pe_of(holder), format_bytes(of.bytes), each.first, pe_of(released));
+                       pe_of(holder), format_bytes(entry.bytes), each.first, pe_of(released));
     break;
   }
   return error(code::out_of_memory,

@@ -47,10 +47,10 @@ grid_state* grid_state_pool::next() {
 grid_state* grid_state_pool::make(std::size_t count) {
   std::vector<grid_state> fresh(count);
   for (grid_state& state : fresh) state.here = here_;
-  device_block made(device_, count * sizeof(grid_state));
-  device_.copy(made.get(), fresh.data(), count * sizeof(grid_state), nullptr);
+  device_block result(device_, count * sizeof(grid_state));
+  device_.copy(result.get(), fresh.data(), count * sizeof(grid_state), nullptr);
   device_.synchronize(nullptr);
-  chunks_.push_back(std::move(made));
+  chunks_.push_back(std::move(result));
   return static_cast<grid_state*>(chunks_.back().get());
 }
 

@@ -17,7 +17,7 @@ class exposed_segments {
   };
 
   [[nodiscard]] bool empty() const noexcept { return segments_.empty(); }
-  void add(const segment& one) { segments_.push_back(one); }
+  void add(const segment& item) { segments_.push_back(item); }
   /// The segment that contains `offset`; null if no segment contains the offset.
   [[nodiscard]] const segment* find(std::uint64_t offset) const noexcept {
     for (const segment& candidate : segments_) {

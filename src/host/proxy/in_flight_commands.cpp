@@ -173,9 +173,9 @@ void in_flight_commands::add_awaited(std::vector<awaited_command>& found, std::s
   for (std::uint64_t number = completed_; number < started_ && found.size() < most; ++number) {
     const proxy_op& op = at(number);
     if (op.cmd.answer == no_answer || op.answered) continue;
-    awaited_command& one = found.emplace_back(awaited_command{op.cmd, {}, op.since});
+    awaited_command& command = found.emplace_back(awaited_command{op.cmd, {}, op.since});
     for (int pe = 0; pe < static_cast<int>(orders_.size()); ++pe)
-      if (op.cmd.pe < 0 ? has_in_flight(pe) : pe == op.cmd.pe) one.pes.push_back(pe);
+      if (op.cmd.pe < 0 ? has_in_flight(pe) : pe == op.cmd.pe) command.pes.push_back(pe);
   }
 }
 
@@ -213,9 +213,9 @@ bool in_flight_commands::publish() {
 
 void in_flight_commands::record(const proxy_op& op) const noexcept {
   const command& cmd = op.cmd;
-  trace::recorded_event made;
-  made.name = what_of(cmd);
-  trace::event_facts& facts = made.facts;
+  trace::recorded_event result;
+  result.name = what_of(cmd);
+  trace::event_facts& facts = result.facts;
   facts.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(op.since.time_since_epoch()).count();
   facts.end = trace::now_ns();
   facts.by = trace::caller::proxy;
@@ -231,7 +231,7 @@ void in_flight_commands::record(const proxy_op& op) const noexcept {
     facts.kind = kind::get;
   else if (cmd.kind != command_kind::fence && cmd.kind != command_kind::quiet)
     facts.kind = kind::put;
-  events_->add(made);
+  events_->add(result);
 }
 
 void in_flight_commands::answer(proxy_op& op, std::uint64_t low, std::uint64_t high) {

@@ -309,27 +309,27 @@ bool initiator::issue_message_op(peer_state& to, proxy_op& op) {
     local.bytes = chunk_size(next.offset, block - op.at, state_.payload, word);
   }
   const std::size_t total = local.bytes * local.count;
-  const bool one = local.count == 1;
+  const bool single = local.count == 1;
   const strided_part blocks{local.count, remote_step(cmd)};
   message_op_header head{message_op_kind::put, {}, {}, 0, static_cast<std::uint32_t>(local.bytes), next.offset};
   if (op.fetches() || cmd.kind == command_kind::get_value) {
     if (!may_request(to, total) || !to.out.reserve(message_op_overhead)) return false;
     std::byte* const to_memory = op.fetches() ? next.local : nullptr;
     const request_part request{add_request(to, {&op, cmd.pe, to_memory, local, total})};
-    head.kind = one ? message_op_kind::get : message_op_kind::get_strided;
-    if (one)
+    head.kind = single ? message_op_kind::get : message_op_kind::get_strided;
+    if (single)
       static_cast<void>(to.out.append(head, 0, request));
     else
       static_cast<void>(to.out.append(head, 0, request, blocks));
   } else {
     if (!to.out.reserve(message_op_overhead + padded(total))) return false;
-    head.kind = one ? message_op_kind::put : message_op_kind::put_strided;
-    std::byte* const payload = one ? to.out.append(head, total) : to.out.append(head, total, blocks);
+    head.kind = single ? message_op_kind::put : message_op_kind::put_strided;
+    std::byte* const payload = single ? to.out.append(head, total) : to.out.append(head, total, blocks);
     fill(op, payload, next.local, local);
     expect_ack(to, op, false);
   }
   state_.touch(to);
-  if (one) {
+  if (single) {
     advance_by(op, local.bytes);
   } else {
     op.block += local.count;
@@ -337,12 +337,13 @@ bool initiator::issue_message_op(peer_state& to, proxy_op& op) {
   return true;
 }
 
-bool initiator::may_request(const peer_state& of, std::size_t bytes) const noexcept {
-  return of.requested_bytes == 0 || of.requested_bytes + pending_request::cost(bytes) <= state_.settings.reply_bytes;
+bool initiator::may_request(const peer_state& peer, std::size_t bytes) const noexcept {
+  return peer.requested_bytes == 0 ||
+         peer.requested_bytes + pending_request::cost(bytes) <= state_.settings.reply_bytes;
 }
 
-std::uint64_t initiator::add_request(peer_state& of, const pending_request& request) {
-  of.requested_bytes += pending_request::cost(request.bytes);
+std::uint64_t initiator::add_request(peer_state& peer, const pending_request& request) {
+  peer.requested_bytes += pending_request::cost(request.bytes);
   request.op->owner->part_issued(*request.op);
   const std::uint64_t key = state_.requests.take();
   state_.requests[key] = request;

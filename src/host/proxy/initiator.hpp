@@ -46,8 +46,8 @@ class initiator {
   [[nodiscard]] bool advance_by_message(peer_state& to, proxy_op& op);
   [[nodiscard]] bool issue_chunk(peer_state& to, proxy_op& op, const exposed_segments::segment& remote);
   [[nodiscard]] bool issue_message_op(peer_state& to, proxy_op& op);
-  [[nodiscard]] bool may_request(const peer_state& of, std::size_t bytes) const noexcept;
-  [[nodiscard]] std::uint64_t add_request(peer_state& of, const pending_request& request);
+  [[nodiscard]] bool may_request(const peer_state& peer, std::size_t bytes) const noexcept;
+  [[nodiscard]] std::uint64_t add_request(peer_state& peer, const pending_request& request);
   void fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks);
   void expect_ack(peer_state& to, proxy_op& op, bool is_signal);
   void count(const command& cmd) noexcept;

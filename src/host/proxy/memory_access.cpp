@@ -16,7 +16,7 @@ template <class F>
 void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   std::size_t done = 0;
-  const auto one = [&](auto size) {
+  const auto item = [&](auto size) {
     f(size, done);
     done += size;
   };
@@ -24,13 +24,13 @@ void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   const std::integral_constant<std::size_t, 2> two;
   const std::integral_constant<std::size_t, 4> four;
   const std::integral_constant<std::size_t, 8> eight;
-  if ((address + done) % 2 != 0 && bytes - done >= 1) one(byte);
-  if ((address + done) % 4 != 0 && bytes - done >= 2) one(two);
-  if ((address + done) % 8 != 0 && bytes - done >= 4) one(four);
-  while ((address + done) % 8 == 0 && bytes - done >= 8) one(eight);
-  if (bytes - done >= 4 && (address + done) % 4 == 0) one(four);
-  if (bytes - done >= 2 && (address + done) % 2 == 0) one(two);
-  if (bytes - done >= 1) one(byte);
+  if ((address + done) % 2 != 0 && bytes - done >= 1) item(byte);
+  if ((address + done) % 4 != 0 && bytes - done >= 2) item(two);
+  if ((address + done) % 8 != 0 && bytes - done >= 4) item(four);
+  while ((address + done) % 8 == 0 && bytes - done >= 8) item(eight);
+  if (bytes - done >= 4 && (address + done) % 4 == 0) item(four);
+  if (bytes - done >= 2 && (address + done) % 2 == 0) item(two);
+  if (bytes - done >= 1) item(byte);
 }
 
 /// Accesses memory by loads and stores, as kernels on the CPU do.

@@ -124,17 +124,17 @@ std::string progress_engine::receive(peer_state& from, std::span<const std::byte
 }
 
 /// Completes the operations of acknowledged messages, because they have taken effect.
-void progress_engine::acknowledge(peer_state& of, std::uint64_t sequence) {
-  while (!of.pending_acks.empty() && of.pending_acks.front().sequence <= sequence) {
-    const peer_state::pending_ack first = of.pending_acks.front();
-    of.pending_acks.pop();
+void progress_engine::acknowledge(peer_state& peer, std::uint64_t sequence) {
+  while (!peer.pending_acks.empty() && peer.pending_acks.front().sequence <= sequence) {
+    const peer_state::pending_ack first = peer.pending_acks.front();
+    peer.pending_acks.pop();
     if (first.is_signal) {
       first.op->owner->complete(*first.op);
     } else {
       first.op->owner->part_done(*first.op);
     }
   }
-  state_.touch(of);  // the window may have opened
+  state_.touch(peer);  // the window may have opened
 }
 
 /// Executes the message, and the messages after it that have already arrived.

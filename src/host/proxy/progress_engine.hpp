@@ -73,7 +73,7 @@ class progress_engine final : public transport_events {
   [[nodiscard]] std::string receive(peer_state& from, std::span<const std::byte> bytes);
   [[nodiscard]] std::string execute(peer_state& from, std::span<const std::byte> message);
   [[nodiscard]] bool receive_from_self();
-  void acknowledge(peer_state& of, std::uint64_t sequence);
+  void acknowledge(peer_state& peer, std::uint64_t sequence);
   void complete_memory();
   [[nodiscard]] bool serve(in_flight_commands& from);
   void flush();

@@ -126,10 +126,10 @@ const routes* proxy_service::make_table(const context& here, const team_view& do
   table.workspace.units = static_cast<std::byte*>(units_.get());
   table.workspace.next = static_cast<std::uint64_t*>(next_.get());
   table_ = {device_, table, direct_, distances};
-  context there = here;
-  there.control_ = table.control = control;
+  context remote = here;
+  remote.control_ = table.control = control;
   table.slots = table_.slots();
-  by_host_->address(there, table);
+  by_host_->address(remote, table);
   return table_.get();
 }
 

@@ -76,7 +76,9 @@ class proxy_thread final : public memory_exposure {
   /// While an object of this class exists, the proxy polls. For a thread of the host that waits for its commands.
   class keep_polling {
    public:
-    explicit keep_polling(proxy_thread& of) noexcept : of_(of) { of_.pollers_.fetch_add(1, std::memory_order_relaxed); }
+    explicit keep_polling(proxy_thread& proxy) noexcept : of_(proxy) {
+      of_.pollers_.fetch_add(1, std::memory_order_relaxed);
+    }
     ~keep_polling() { of_.pollers_.fetch_sub(1, std::memory_order_relaxed); }
     keep_polling(const keep_polling&) = delete;
     keep_polling& operator=(const keep_polling&) = delete;

@@ -38,14 +38,14 @@ ring::memory ring::lay_out(void* host, void* device, void* heads, std::uint32_t 
                            std::uint32_t log2_answers) {
   const ring_layout offsets(log2_commands, log2_answers);
   auto* const here = static_cast<std::byte*>(host);
-  auto* const there = static_cast<std::byte*>(device);
+  auto* const remote = static_cast<std::byte*>(device);
   memory where;
   where.commands = reinterpret_cast<command*>(here);
   where.answers = reinterpret_cast<answer*>(here + offsets.answers);
   where.progress = reinterpret_cast<ring_progress*>(here + offsets.progress);
-  where.producers.commands = reinterpret_cast<command*>(there);
-  where.producers.answers = reinterpret_cast<answer*>(there + offsets.answers);
-  where.producers.progress = reinterpret_cast<const ring_progress*>(there + offsets.progress);
+  where.producers.commands = reinterpret_cast<command*>(remote);
+  where.producers.answers = reinterpret_cast<answer*>(remote + offsets.answers);
+  where.producers.progress = reinterpret_cast<const ring_progress*>(remote + offsets.progress);
   where.producers.heads = static_cast<ring_heads*>(heads);
   where.producers.log2_commands = log2_commands;
   where.producers.log2_answers = log2_answers;

@@ -94,19 +94,19 @@ void deferred_release::collect() noexcept {
         // mark_() has failed, as in streams_are_idle(). The next iteration tries again.
       }
     }
-    for (auto one = marked_.begin(); one != marked_.end();) {
-      if (!one->mark->has_passed()) {
-        ++one;
+    for (auto item = marked_.begin(); item != marked_.end();) {
+      if (!item->mark->has_passed()) {
+        ++item;
         continue;
       }
-      passed_.splice(passed_.end(), one->dropped);
-      one = marked_.erase(one);
+      passed_.splice(passed_.end(), item->dropped);
+      item = marked_.erase(item);
     }
     ready.swap(passed_);
   }
   for (auto at = ready.begin(); at != ready.end();) {
-    const auto one = at++;
-    if (!(*one)->can_end()) busy.splice(busy.end(), ready, one);
+    const auto item = at++;
+    if (!(*item)->can_end()) busy.splice(busy.end(), ready, item);
   }
   const std::size_t destroyed = ready.size();
   for (deferred_object* const object : ready) delete object;

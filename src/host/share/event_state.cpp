@@ -43,11 +43,11 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   page->uuid = uuid_of_gpu(ordinal);
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
-  const auto made = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
+  const auto result = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
   // The processes that open the event may be unable to detect one another's end. This process can detect the end of
   // each of these processes.
-  made->watch();
-  return made;
+  result->watch();
+  return result;
 }
 
 std::shared_ptr<event_state> event_state::make(memory_place place) {
@@ -83,8 +83,8 @@ std::shared_ptr<event_state> event_state::open(std::string_view ticket, const op
   return owned(std::make_unique<event_state>(std::move(shared), *ordinal, std::move(event)));
 }
 
-std::shared_ptr<event_state> event_state::owned(std::unique_ptr<event_state> made) {
-  return share_deferred<event_state>(deferred_release::of_gpu_streams(), std::move(made),
+std::shared_ptr<event_state> event_state::owned(std::unique_ptr<event_state> result) {
+  return share_deferred<event_state>(deferred_release::of_gpu_streams(), std::move(result),
                                      [](event_state& last) noexcept {
                                        if (last.shared_.is_mine()) std::atomic_ref(last.page_->destroyed) = 1;
                                      });
@@ -170,13 +170,13 @@ std::optional<pid_t> event_state::end_of(std::uint64_t name) {
 }
 
 void event_state::watch() {
-  auto one = wait_watch::of_process();
+  auto item = wait_watch::of_process();
   {
     const std::lock_guard lock(mutex_);
     if (watch_ != nullptr) return;
-    watch_ = one;
+    watch_ = item;
   }
-  one->add(*this);
+  item->add(*this);
 }
 
 void event_state::look() noexcept {

@@ -56,7 +56,7 @@ class event_state final : public deferred_object, private watched {
  private:
   /// Makes an event that has no ticket yet.
   [[nodiscard]] static std::shared_ptr<event_state> share(int ordinal, std::unique_ptr<device_event> event);
-  [[nodiscard]] static std::shared_ptr<event_state> owned(std::unique_ptr<event_state> made);
+  [[nodiscard]] static std::shared_ptr<event_state> owned(std::unique_ptr<event_state> result);
   void look() noexcept override;
   void watch();
   void check_maker();

@@ -80,18 +80,18 @@ std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::si
     return place == memory_place::host() ? make_host_memory(bytes, importers)
                                          : make_gpu_memory(place.ordinal, bytes, importers);
   };
-  std::unique_ptr<exportable_memory> made;
+  std::unique_ptr<exportable_memory> result;
   try {
-    made = make();
+    result = make();
   } catch (const error& failed) {
     if (failed.code() != code::out_of_memory) throw;
     deferred_release& dropped =
         place == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
     if (dropped.kept() == 0) throw;
     static_cast<void>(dropped.await_all(longest_wait_for_room));
-    made = make();
+    result = make();
   }
-  return share_memory(std::move(made));
+  return share_memory(std::move(result));
 }
 
 export_registration& exported_memory::registered() {

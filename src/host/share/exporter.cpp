@@ -116,7 +116,7 @@ std::uint64_t exporter::add(std::shared_ptr<const shared_object> what) {
   return next_++;
 }
 
-std::string exporter::make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
+std::string exporter::make_ticket(std::uint64_t id, const ticket_options& options, blob payload,
                                   std::uint64_t carried) {
   if (!(options.lifetime.count() >= 0) || options.opens < 0)
     throw error(code::invalid_argument,
@@ -125,76 +125,77 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
   // The limit prevents an overflow of any clock. In practice it is no limit.
   const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
-  ticket made;
-  made.id = random_number();
-  made.secret = random_bits();
-  made.exporter = self_;
+  ticket result;
+  result.id = random_number();
+  result.secret = random_bits();
+  result.exporter = self_;
   if (lifetime.count() > 0) {
     const auto until = std::chrono::system_clock::now() + lifetime;
-    made.expires = std::chrono::ceil<std::chrono::milliseconds>(until.time_since_epoch()).count();
+    result.expires = std::chrono::ceil<std::chrono::milliseconds>(until.time_since_epoch()).count();
   }
-  made.opens = options.opens;
-  made.user = options.user.value_or(self_.uid);
-  made.payload = std::move(payload);
-  made.description = options.description;
+  result.opens = options.opens;
+  result.user = options.user.value_or(self_.uid);
+  result.payload = std::move(payload);
+  result.description = options.description;
   const bool read_only = options.importers == access::read_only;
-  ticket_record record{of, carried, {}, std::nullopt, options.opens, 0, made.user, read_only};
+  ticket_record record{id, carried, {}, std::nullopt, options.opens, 0, result.user, read_only};
   if (lifetime.count() > 0) record.expires = clock::now() + lifetime;
   const std::lock_guard lock(mutex_);
-  const shared_object& what = *exports_.at(of).what;
-  made.kind = what.kind();
+  const shared_object& what = *exports_.at(id).what;
+  result.kind = what.kind();
   if (read_only) static_cast<void>(what.read_only());  // throws if the object has no read-only form
-  std::string text = encode(made);
+  std::string text = encode(result);
   record.key = decode(text).key;
   // The mode of the file refuses other users before their credentials are checked.
-  if (made.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
+  if (result.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
   std::erase_if(tickets_,
                 [](const auto& entry) { return entry.second.expires && *entry.second.expires < clock::now(); });
-  tickets_.emplace(made.id, record);
+  tickets_.emplace(result.id, record);
   return text;
 }
 
-void exporter::revoke(std::uint64_t of) {
+void exporter::revoke(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of || entry.second.carried == of; });
-  for (auto& [number, one] : sessions_) {
-    if (one.of != of || one.revoked) continue;
-    one.revoked = true;
-    if (!one.sending) tell(one, share_reply::status::revoked);
+  std::erase_if(tickets_, [id](const auto& entry) { return entry.second.object == id || entry.second.carried == id; });
+  for (auto& [number, importer] : sessions_) {
+    if (importer.object != id || importer.revoked) continue;
+    importer.revoked = true;
+    if (!importer.sending) tell(importer, share_reply::status::revoked);
   }
 }
 
-std::vector<opener> exporter::opened_by(std::uint64_t of) const {
+std::vector<opener> exporter::opened_by(std::uint64_t id) const {
   std::vector<opener> openers;
   const std::lock_guard lock(mutex_);
-  for (const auto& [number, one] : sessions_) {
-    if (one.of != of) continue;
-    const auto known = std::ranges::find(openers, one.pid, &opener::pid);  // a process can have opened several tickets
+  for (const auto& [number, importer] : sessions_) {
+    if (importer.object != id) continue;
+    const auto known =
+        std::ranges::find(openers, importer.pid, &opener::pid);  // a process can have opened several tickets
     if (known == openers.end())
-      openers.push_back({one.pid, one.owner.uid, one.since});
+      openers.push_back({importer.pid, importer.owner.uid, importer.since});
     else
-      known->since = std::min(known->since, one.since);
+      known->since = std::min(known->since, importer.since);
   }
   return openers;
 }
 
-void exporter::remove(std::uint64_t of) noexcept {
+void exporter::remove(std::uint64_t id) noexcept {
   std::shared_ptr<const shared_object> last;  // destroyed after the lock is released
   std::string holders;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of; });
-    if (const auto one = exports_.find(of); one != exports_.end()) {
-      last = std::move(one->second.what);
-      exports_.erase(one);
+    std::erase_if(tickets_, [id](const auto& entry) { return entry.second.object == id; });
+    if (const auto item = exports_.find(id); item != exports_.end()) {
+      last = std::move(item->second.what);
+      exports_.erase(item);
     }
-    for (auto& [number, one] : sessions_) {
-      if (one.of != of) continue;
-      tell(one, share_reply::status::freed);
+    for (auto& [number, importer] : sessions_) {
+      if (importer.object != id) continue;
+      tell(importer, share_reply::status::freed);
       // The exporter's thread detects the end of the connection and drops the session.
-      ::shutdown(one.socket.get(), SHUT_RDWR);
+      ::shutdown(importer.socket.get(), SHUT_RDWR);
       try {
-        holders += fmt::format("{}{}", holders.empty() ? "" : ", ", one.pid);
+        holders += fmt::format("{}{}", holders.empty() ? "" : ", ", importer.pid);
       } catch (const std::bad_alloc&) {
         // If the list cannot be allocated, the log line names fewer processes.
       }
@@ -218,10 +219,10 @@ std::string exporter::listing() const {
   };
   const std::lock_guard lock(mutex_);
   std::string text;
-  for (const auto& [number, one] : exports_) {
-    text += fmt::format("process {} exports {}, for {} s\n", self_.pid, one.what->text(), age(one.since));
+  for (const auto& [number, exported] : exports_) {
+    text += fmt::format("process {} exports {}, for {} s\n", self_.pid, exported.what->text(), age(exported.since));
     for (const auto& [other, importer] : sessions_)
-      if (importer.of == number)
+      if (importer.object == number)
         text += fmt::format("  open in process {} of user {}, for {} s\n", importer.pid, importer.owner.uid,
                             age(importer.since));
   }
@@ -235,8 +236,8 @@ void exporter::serve() {
     try {
       std::optional<clock::time_point> wake;
       if (pending_ > 0) {
-        for (const auto& [number, one] : sessions_)
-          if (one.deadline && (!wake || *one.deadline < *wake)) wake = one.deadline;
+        for (const auto& [number, importer] : sessions_)
+          if (importer.deadline && (!wake || *importer.deadline < *wake)) wake = importer.deadline;
       }
       loop_.run_once(wake);
       drop_late();
@@ -269,14 +270,14 @@ void exporter::accept() {
     {
       const std::lock_guard lock(mutex_);
       number = next_++;
-      session& one = sessions_[number];
-      one.socket = unforked_fd(std::move(next.fd));
-      one.owner = *owner;
-      one.pid = owner->pid;
-      one.deadline = clock::now() + request_timeout;
+      session& item = sessions_[number];
+      item.socket = unforked_fd(std::move(next.fd));
+      item.owner = *owner;
+      item.pid = owner->pid;
+      item.deadline = clock::now() + request_timeout;
       ++pending_;
       if (sessions_.size() % 64 == 0) allow_descriptors_for(static_cast<int>(sessions_.size()));
-      loop_.watch(one.socket.get(), POLLIN, [this, number](short) { receive(number); });
+      loop_.watch(item.socket.get(), POLLIN, [this, number](short) { receive(number); });
     }
     receive(number);  // the request has usually arrived with the connection
   }
@@ -284,9 +285,9 @@ void exporter::accept() {
 
 bool exporter::drop_silent() {
   std::map<pid_t, std::size_t> silent;  // the number of connections without a request, by process
-  const auto is_silent = [](const session& one) { return one.deadline && one.of == 0; };
-  for (const auto& [number, one] : sessions_)
-    if (is_silent(one)) ++silent[one.owner.pid];
+  const auto is_silent = [](const session& item) { return item.deadline && item.object == 0; };
+  for (const auto& [number, importer] : sessions_)
+    if (is_silent(importer)) ++silent[importer.owner.pid];
   if (silent.empty()) return false;
   const pid_t most = std::ranges::max_element(silent, {}, [](const auto& entry) { return entry.second; })->first;
   const auto oldest = std::ranges::find_if(
@@ -308,8 +309,8 @@ void exporter::turn_away(int why) {
 bool exporter::expects(uid_t user) const {
   if (user == self_.uid || user == 0) return true;
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, one] : tickets_)
-    if (one.user == user) return true;
+  for (const auto& [id, record] : tickets_)
+    if (record.user == user) return true;
   return false;
 }
 
@@ -324,7 +325,7 @@ void exporter::receive(std::uint64_t number) {
     if (from.sending) go_on(at, nullptr, {});
     return;
   }
-  const bool first = from.of == 0;
+  const bool first = from.object == 0;
   if (packet.what != received_packet::status::complete || !first) return drop(at);
   if (packet.bytes.size() != sizeof request || request.magic != share_request::expected_magic) return drop(at);
   if (request.version != share_request::current_version) {
@@ -364,7 +365,7 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
   }
   {
     const std::lock_guard lock(mutex_);
-    if (const auto one = tickets_.find(at->second.ticket); one != tickets_.end()) --one->second.opened;
+    if (const auto item = tickets_.find(at->second.ticket); item != tickets_.end()) --item->second.opened;
   }
   drop(at);
 }
@@ -379,29 +380,29 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
     throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
                                                   "made by another process; ask for a new one",
                                                   name_of(self_)));
-  ticket_record& one = known->second;
-  if (from.owner.uid != one.user)
+  ticket_record& record = known->second;
+  if (from.owner.uid != record.user)
     throw error(code::authentication,
                 fmt::format("the ticket is for processes of user {}, and this one is of user {}: ask {} for one that "
                             "names this user",
-                            one.user, from.owner.uid, name_of(self_)));
-  if (one.expires && clock::now() >= *one.expires)
+                            record.user, from.owner.uid, name_of(self_)));
+  if (record.expires && clock::now() >= *record.expires)
     throw error(code::authentication, fmt::format("the ticket has expired: ask {} for a new one", name_of(self_)));
   if (wants_timeline) {
-    from.of = carried_for(from, request, one);
-  } else if (one.opens > 0 && one.opened >= one.opens) {
+    from.object = carried_for(from, request, record);
+  } else if (record.opens > 0 && record.opened >= record.opens) {
     throw error(code::authentication, fmt::format("the ticket was opened {} times, its limit: ask {} for a new one",
-                                                  one.opened, name_of(self_)));
+                                                  record.opened, name_of(self_)));
   } else {
-    ++one.opened;
-    from.of = one.of;
+    ++record.opened;
+    from.object = record.object;
     from.ticket = request.ticket;
   }
-  secret = one.key;
+  secret = record.key;
   from.since = std::chrono::system_clock::now();
   if (from.pid == 0) from.pid = request.pid;
-  from.sending = exports_.at(from.of).what;
-  if (one.read_only && !wants_timeline) from.sending = from.sending->read_only();
+  from.sending = exports_.at(from.object).what;
+  if (record.read_only && !wants_timeline) from.sending = from.sending->read_only();
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
@@ -519,7 +520,7 @@ void exporter::drop(sessions::iterator at) {
   loop_.forget(at->second.socket.get());
   const std::lock_guard lock(mutex_);
   if (at->second.deadline) --pending_;
-  if (at->second.of != 0) log_.debug("process {} has closed its memory or timeline, or has ended", at->second.pid);
+  if (at->second.object != 0) log_.debug("process {} has closed its memory or timeline, or has ended", at->second.pid);
   sessions_.erase(at);
 }
 
@@ -527,8 +528,8 @@ void exporter::drop_late() {
   if (pending_ == 0) return;
   const clock::time_point now = clock::now();
   for (auto at = sessions_.begin(); at != sessions_.end();) {
-    const auto one = at++;
-    if (one->second.deadline && now >= *one->second.deadline) drop(one);
+    const auto item = at++;
+    if (item->second.deadline && now >= *item->second.deadline) drop(item);
   }
 }
 

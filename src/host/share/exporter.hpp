@@ -28,11 +28,11 @@ class exporter {
   exporter& operator=(const exporter&) = delete;
 
   [[nodiscard]] std::uint64_t add(std::shared_ptr<const shared_object> what);
-  [[nodiscard]] std::string make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
+  [[nodiscard]] std::string make_ticket(std::uint64_t id, const ticket_options& options, blob payload,
                                         std::uint64_t carried);
-  void revoke(std::uint64_t of);
-  [[nodiscard]] std::vector<opener> opened_by(std::uint64_t of) const;
-  void remove(std::uint64_t of) noexcept;
+  void revoke(std::uint64_t id);
+  [[nodiscard]] std::vector<opener> opened_by(std::uint64_t id) const;
+  void remove(std::uint64_t id) noexcept;
 
  private:
   struct export_record {
@@ -40,7 +40,7 @@ class exporter {
     std::chrono::system_clock::time_point since;
   };
   struct ticket_record {
-    std::uint64_t of;
+    std::uint64_t object;
     std::uint64_t carried;  ///< the timeline that the ticket carries; 0: none
     bits128 key;
     std::optional<clock::time_point> expires;
@@ -56,7 +56,7 @@ class exporter {
     socket_owner owner{};
     pid_t pid = 0;                              ///< the number that the importer reports for itself
     std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
-    std::uint64_t of = 0;                       ///< the object that the importer has opened; 0: none yet
+    std::uint64_t object = 0;                   ///< the object that the importer has opened; 0: none yet
     /// The ticket by which the object was opened; 0 for a timeline that a ticket carries.
     std::uint64_t ticket = 0;
     std::chrono::system_clock::time_point since;   ///< the time at which the importer opened the object

@@ -65,9 +65,9 @@ void sweep_beside(const std::string& socket) {
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {
-    connect_result made = connect_to(address);
-    if (made.fd) return unforked_fd(std::move(made.fd));
-    switch (made.error) {
+    connect_result result = connect_to(address);
+    if (result.fd) return unforked_fd(std::move(result.fd));
+    switch (result.error) {
       case EAGAIN: break;
       case ECONNREFUSED:
         if (was_there) remove_dead_socket(socket);
@@ -81,7 +81,7 @@ unforked_fd connect(const std::string& who, const std::string& socket, bool was_
         throw error(code::authentication,
                     fmt::format("this process's user may not connect to {} at {}: the ticket is for another user", who,
                                 printable(address.text())));
-      default: throw_system(fmt::format("connecting to {} at {}", who, printable(address.text())), made.error);
+      default: throw_system(fmt::format("connecting to {} at {}", who, printable(address.text())), result.error);
     }
     if (limit.expired())
       throw error(code::wait_timeout, fmt::format("{} does not answer: too many connections wait for it", who));
@@ -150,14 +150,14 @@ void take_handles(std::span<const std::byte> body, std::vector<unique_fd>& fds, 
   };
   if (body.size() % sizeof(share_handle) != 0) wrong();
   std::size_t used = 0;
-  for (share_handle one; take_value(body, one);) {
-    if (one.kind > static_cast<std::uint8_t>(handle_kind::named) || one.bytes == 0) wrong();
+  for (share_handle handle; take_value(body, handle);) {
+    if (handle.kind > static_cast<std::uint8_t>(handle_kind::named) || handle.bytes == 0) wrong();
     shared_piece piece;
-    piece.bytes = one.bytes;
-    piece.handle.kind = static_cast<handle_kind>(one.kind);
-    piece.handle.foreign = one.foreign != 0;
-    piece.handle.bytes = one.data;
-    if (one.has_fd != 0) {
+    piece.bytes = handle.bytes;
+    piece.handle.kind = static_cast<handle_kind>(handle.kind);
+    piece.handle.foreign = handle.foreign != 0;
+    piece.handle.bytes = handle.data;
+    if (handle.has_fd != 0) {
       if (used == fds.size()) wrong();
       piece.handle.fd = std::move(fds[used++]);
     }
@@ -297,10 +297,10 @@ void sweep_sockets(const std::string& directory) noexcept {
   constexpr time_t young = 10;  // in seconds: an exporter with a younger file may not listen yet
   try {
     std::error_code none;
-    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
-         one.increment(none)) {
+    for (auto item = std::filesystem::directory_iterator(directory, none);
+         item != std::filesystem::directory_iterator(); item.increment(none)) {
       struct stat about {};
-      const std::string path = one->path().string();
+      const std::string path = item->path().string();
       if (::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode) && about.st_uid == ::geteuid() &&
           ::time(nullptr) - about.st_mtime > young)
         remove_dead_socket(path);
@@ -328,8 +328,8 @@ void exporter_connection::look() {
 bool exporter_connection::alive() {
   const std::lock_guard lock(mutex_);
   if (process_) {
-    pollfd one{process_.get(), POLLIN, 0};
-    if (::poll(&one, 1, 0) > 0) {
+    pollfd socket{process_.get(), POLLIN, 0};
+    if (::poll(&socket, 1, 0) > 0) {
       process_.close();
       ended_ = true;
     }

@@ -93,8 +93,8 @@ std::shared_ptr<imported_memory> import_table::open(const ticket& which, ticket_
   const bool by_fabric =
       kind == which.kind && kind == ticket_kind::memory && which.exporter.machine != this_machine() && !bytes.empty();
   if (by_fabric) {
-    for (fabric_piece one; take_value(bytes, one);)
-      opened.pieces.push_back({{handle_kind::fabric, one.handle, {}, false}, one.bytes});
+    for (fabric_piece piece; take_value(bytes, piece);)
+      opened.pieces.push_back({{handle_kind::fabric, piece.handle, {}, false}, piece.bytes});
   } else {
     opened = open_ticket(which, kind, limit);
     bytes = opened.description;
@@ -153,10 +153,10 @@ bool import_table::overlaps(const void* pointer, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(by_block_, [&](const auto& entry) {
-    const std::shared_ptr<imported_memory> one = entry.second.lock();
-    if (!one) return false;
-    const auto start = reinterpret_cast<std::uintptr_t>(one->data());
-    return begin < start + one->description().bytes && start < begin + bytes;
+    const std::shared_ptr<imported_memory> memory = entry.second.lock();
+    if (!memory) return false;
+    const auto start = reinterpret_cast<std::uintptr_t>(memory->data());
+    return begin < start + memory->description().bytes && start < begin + bytes;
   });
 }
 

@@ -54,7 +54,7 @@ class import_table {
   /// Ends a reservation of find_or_reserve().
   class reservation {
    public:
-    reservation(import_table& of, const ticket_key& key) : of_(of), key_(key) {}
+    reservation(import_table& table, const ticket_key& key) : of_(table), key_(key) {}
     ~reservation();
     reservation(const reservation&) = delete;
     reservation& operator=(const reservation&) = delete;

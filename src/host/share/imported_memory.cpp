@@ -13,8 +13,8 @@ imported_memory::imported_memory(const ticket& by, const sharing_description& de
 
 exporter_connection* imported_memory::connection_for(const ticket& which) {
   const std::lock_guard lock(mutex_);
-  const auto is_it = [&](const auto& one) {
-    return one->opened().id == which.id && same_bits(one->opened().key, which.key);
+  const auto is_it = [&](const auto& item) {
+    return item->opened().id == which.id && same_bits(item->opened().key, which.key);
   };
   const auto found = std::ranges::find_if(connections_, is_it);
   return found == connections_.end() ? nullptr : found->get();

@@ -57,8 +57,8 @@ std::string to_text(std::span<const std::byte> bytes) {
   std::string text(prefix);
   std::uint32_t bits = 0;
   int have = 0;
-  for (const std::byte one : bytes) {
-    bits = bits << 8 | std::to_integer<std::uint32_t>(one);
+  for (const std::byte byte : bytes) {
+    bits = bits << 8 | std::to_integer<std::uint32_t>(byte);
     for (have += 8; have >= 6; have -= 6) text += digits[bits >> (have - 6) & 63];
   }
   if (have > 0) text += digits[bits << (6 - have) & 63];
@@ -76,8 +76,8 @@ blob to_bytes(std::string_view text) {
   blob bytes;
   std::uint32_t bits = 0;
   int have = 0;
-  for (const char one : text) {
-    const std::int8_t value = values[static_cast<unsigned char>(one)];
+  for (const char letter : text) {
+    const std::int8_t value = values[static_cast<unsigned char>(letter)];
     if (value < 0) damaged("contains invalid characters");
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     have += 6;

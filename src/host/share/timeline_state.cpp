@@ -69,10 +69,10 @@ std::shared_ptr<timeline_state> timeline_state::again(std::optional<memory_place
   return owned(std::make_unique<timeline_state>(shared_.again(), place ? *place : place_of(*page_)));
 }
 
-std::shared_ptr<timeline_state> timeline_state::owned(std::unique_ptr<timeline_state> made) {
+std::shared_ptr<timeline_state> timeline_state::owned(std::unique_ptr<timeline_state> result) {
   deferred_release& by =
-      made->place_ == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
-  return share_deferred<timeline_state>(by, std::move(made), [](timeline_state& last) noexcept { last.close(); });
+      result->place_ == memory_place::host() ? deferred_release::of_host_streams() : deferred_release::of_gpu_streams();
+  return share_deferred<timeline_state>(by, std::move(result), [](timeline_state& last) noexcept { last.close(); });
 }
 
 timeline_state::timeline_state(shared_page shared, memory_place place)
@@ -266,7 +266,7 @@ std::optional<pid_t> timeline_state::find_lost_exporter() {
 
 std::optional<pid_t> timeline_state::find_lost_opener() {
   std::set<pid_t> now;
-  for (const opener& one : shared_.mine().opened_by()) now.insert(one.pid);
+  for (const opener& process : shared_.mine().opened_by()) now.insert(process.pid);
   const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {
@@ -289,13 +289,13 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
 }
 
 void timeline_state::watch() {
-  auto one = wait_watch::of_process();
+  auto item = wait_watch::of_process();
   {
     const std::lock_guard lock(mutex_);
     if (watch_ != nullptr) return;
-    watch_ = one;
+    watch_ = item;
   }
-  one->add(*this);
+  item->add(*this);
 }
 
 void timeline_state::look() noexcept {

@@ -81,19 +81,19 @@ std::shared_ptr<team_state> split(team_state& parent, const split_call& mine, st
     colors = group.reduce(encode_color(group.my_pe(), mine.color, mine.key), merge_colors, colors_in);
 
   const std::vector<int> chosen = members_after(mine, list, colors, group.n_pes(), group.my_pe());
-  std::shared_ptr<team_state> made;
+  std::shared_ptr<team_state> result;
   step_result outcome;
   outcome.call.what = collective_step::kind::add_team;
   if (!chosen.empty())
     outcome.failure = attempt(group, "make a team", [&] {
-      made = make_team(parent, ids + static_cast<std::uint64_t>(chosen.front()), chosen, mine.config());
+      result = make_team(parent, ids + static_cast<std::uint64_t>(chosen.front()), chosen, mine.config());
     });
   // The step is also a barrier, so that no PE uses the new team before all PEs have made it.
   if (const std::optional<error> failed = parent.memory().registered_buffers().agree(outcome).failure) {
-    if (made) made->release();
+    if (result) result->release();
     throw error(*failed);
   }
-  return made;
+  return result;
 }
 
 std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> members, std::uint64_t key,
@@ -110,22 +110,23 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
     refuse("team: this PE is not a member: only the members call this function");
   if (key >= while_made) refuse("team: the key of a group must be less than 2^62");
 
-  std::vector<int> there;
-  for (const int pe : members) there.push_back(group.world_pe(pe));
-  std::sort(there.begin(), there.end());  // members whose lists have different orders still have the same numbers
-  const control_group members_only(group, of_members_alone | while_made | key, std::move(there));
+  std::vector<int> positions;
+  for (const int pe : members) positions.push_back(group.world_pe(pe));
+  std::sort(positions.begin(),
+            positions.end());  // members whose lists have different orders still have the same numbers
+  const control_group members_only(group, of_members_alone | while_made | key, std::move(positions));
   const agreement all = agree(members_only, comparable(asked, members));
   if (all.other) throw different_calls(members_only, all);
-  std::shared_ptr<team_state> made;
+  std::shared_ptr<team_state> result;
   step_result outcome;
   outcome.call.what = collective_step::kind::add_team;
   outcome.failure =
-      attempt(members_only, "make a team", [&] { made = make_team(parent, of_members_alone | key, members, how); });
+      attempt(members_only, "make a team", [&] { result = make_team(parent, of_members_alone | key, members, how); });
   if (const std::optional<error> failed = agree_on_step(members_only, outcome.call, outcome.failure).failure) {
-    if (made) made->release();
+    if (result) result->release();
     throw error(*failed);
   }
-  return made;
+  return result;
 }
 
 }  // namespace pgas::detail

@@ -56,13 +56,13 @@ void check_list(std::span<const int> list, int n) {
 }  // namespace
 
 blob comparable(const split_call& call, std::span<const int> list) {
-  wire_split made;
-  made.call = call;
-  made.call.color = made.call.key = 0;
-  made.listed = list.size();
-  std::copy_n(list.begin(), std::min(list.size(), wire_split::most_shown), made.first_listed);
-  if (!list.empty()) made.list_hash = keyed_hash({}, std::as_bytes(list));
-  const auto bytes = bytes_of(made);
+  wire_split result;
+  result.call = call;
+  result.call.color = result.call.key = 0;
+  result.listed = list.size();
+  std::copy_n(list.begin(), std::min(list.size(), wire_split::most_shown), result.first_listed);
+  if (!list.empty()) result.list_hash = keyed_hash({}, std::as_bytes(list));
+  const auto bytes = bytes_of(result);
   return {bytes.begin(), bytes.end()};
 }
 

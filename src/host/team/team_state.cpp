@@ -51,11 +51,11 @@ void team_state::clear_memory_of_world(device& on, std::byte* first, int n) {
 }
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
-  std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view_of_world(world)));
-  made->write_hierarchy();
-  made->memory_ = &world.heap().memory();
-  made->mutex_ = &world.collective_mutex();
-  return made;
+  std::unique_ptr<team_state> result(new team_state(world, &world.control_plane(), nullptr, view_of_world(world)));
+  result->write_hierarchy();
+  result->memory_ = &world.heap().memory();
+  result->mutex_ = &world.collective_mutex();
+  return result;
 }
 
 std::unique_ptr<team_state> team_state::of_some(world_state& world, control_group::identity id,
@@ -65,11 +65,11 @@ std::unique_ptr<team_state> team_state::of_some(world_state& world, control_grou
   team_view view = view_of(*members_of, {default_channels});
   view.state_offset_ = offset;
   view.staging_offset_ = staging;
-  std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
-  made->write_members();
-  made->own_memory_ = world.heap().make_allocator(*members_of);
-  made->memory_ = made->own_memory_.get();
-  return made;
+  std::unique_ptr<team_state> result(new team_state(world, members_of, std::move(group), view));
+  result->write_members();
+  result->own_memory_ = world.heap().make_allocator(*members_of);
+  result->memory_ = result->own_memory_.get();
+  return result;
 }
 
 team_state::team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own,

@@ -37,13 +37,13 @@ window_state::window_state(team_state& team)
 
 std::shared_ptr<window_state> window_state::make(team_state& team, void* pointer, std::size_t bytes) {
   const control_group& group = team.group();
-  std::unique_ptr<window_state> made;
+  std::unique_ptr<window_state> result;
   std::string ticket;
   agree_on(group, attempt(group, fmt::format("make a window of {} bytes at {}", bytes, fmt::ptr(pointer)), [&] {
              if ((pointer == nullptr) != (bytes == 0))
                throw error(code::invalid_argument, "a member without memory passes null and 0 bytes");
-             made.reset(new window_state(team));
-             if (pointer != nullptr) ticket = made->share(pointer, bytes);
+             result.reset(new window_state(team));
+             if (pointer != nullptr) ticket = result->share(pointer, bytes);
            }));
 
   blob mine(sizeof bytes + ticket.size());
@@ -53,7 +53,7 @@ std::shared_ptr<window_state> window_state::make(team_state& team, void* pointer
   agree_on(group, attempt(group, "open the memory of the other members of a window", [&] {
              for (int member = 0; member < group.n_pes(); ++member) {
                const blob& theirs = all[static_cast<std::size_t>(member)].bytes;
-               window_part& part = made->parts_[static_cast<std::size_t>(member)];
+               window_part& part = result->parts_[static_cast<std::size_t>(member)];
                if (theirs.size() < sizeof bytes)
                  throw error(code::bootstrap_protocol, "a member takes part in another exchange");
                std::memcpy(&part.bytes, theirs.data(), sizeof bytes);
@@ -61,13 +61,13 @@ std::shared_ptr<window_state> window_state::make(team_state& team, void* pointer
                if (member == group.my_pe())
                  part.at = static_cast<std::byte*>(pointer);
                else if (part.bytes != 0 && team.world().domains().direct(group.world_pe(member)))
-                 made->open(team, member, std::string(text, theirs.size() - sizeof bytes));
+                 result->open(team, member, std::string(text, theirs.size() - sizeof bytes));
              }
-             made->write_table();
+             result->write_table();
            }));
   deferred_release& by = place_of(team.world()) == memory_place::host() ? deferred_release::of_host_streams()
                                                                         : deferred_release::of_gpu_streams();
-  return share_deferred<window_state>(by, std::move(made));
+  return share_deferred<window_state>(by, std::move(result));
 }
 
 std::string window_state::share(void* pointer, std::size_t bytes) {

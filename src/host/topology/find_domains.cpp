@@ -46,7 +46,7 @@ std::vector<int> groups_by_host_and_set(const control_group& everyone, const std
 /// The result of an attempt to share memory by one kind of handle.
 struct finding {
   /// Whether every PE could create a segment of this kind; if false, the kind cannot be used.
-  bool made;
+  bool works;
   std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
   std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
 };
@@ -151,9 +151,9 @@ class prober {
     std::map<kin, std::vector<int>> exporters;
     bool exports = false;
     for (int pe = 0; pe < n; ++pe) {
-      std::vector<int>& of = exporters[kin_[static_cast<std::size_t>(pe)]];
-      if (of.size() == 2) continue;
-      of.push_back(pe);
+      std::vector<int>& pes = exporters[kin_[static_cast<std::size_t>(pe)]];
+      if (pes.size() == 2) continue;
+      pes.push_back(pe);
       exports = exports || pe == me;
     }
     if (!exports) mine.handle = {};
@@ -165,7 +165,7 @@ class prober {
     row[static_cast<std::size_t>(me)] = true;
     std::optional<error> failed = mine.failure;
     std::set<kin> mapped;
-    for (const auto& [of, pes] : exporters) {
+    for (const auto& [exporter, pes] : exporters) {
       const int pe = pes.front() != me ? pes.front() : pes.back();
       if (pe == me) continue;
       step_result& theirs = all[static_cast<std::size_t>(pe)];
@@ -179,7 +179,7 @@ class prober {
       });
       theirs.handle.fd.reset();
       if (!refused)
-        mapped.insert(of);
+        mapped.insert(exporter);
       else if (expected && !failed)
         failed = refused;
     }
@@ -188,7 +188,8 @@ class prober {
     // After these exchanges no PE uses the segments any more. The rows are exchanged only if the row of some PE is
     // not the expected row.
     finding found;
-    found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
+    found.works =
+        std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
     const bool as_expected = !failed && row == expected_row();
     if (reduce_value(everyone_, as_expected, [](bool a, bool b) { return a && b; })) {
       found.group_of = expected_groups();
@@ -299,7 +300,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
       continue;
     }
     finding found = probe.attempt_kind(kind);
-    if (found.made && probe.complete(found.group_of)) {
+    if (found.works && probe.complete(found.group_of)) {
       if (everyone.my_pe() == 0) {
         const std::string choice =
             fmt::format("memory is shared by {} handles{}{}{}", to_string(kind), device.places(kind) ? fixed_size : "",
@@ -319,7 +320,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
     if (!found.failures.empty()) at_fault = found.failures.front().pe();
     for (const error& failed : found.failures) short_of_files = short_of_files || failed.code() == code::system;
     refuse(kind, why);
-    if (found.made && (!best || count_domains(found.group_of) < count_domains(best->second)))
+    if (found.works && (!best || count_domains(found.group_of) < count_domains(best->second)))
       best.emplace(kind, std::move(found.group_of));
   }
   if (refusals.empty()) {

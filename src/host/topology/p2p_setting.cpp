@@ -52,8 +52,8 @@ std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
 
 std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct) {
   const agreement all = agree(everyone, std::as_bytes(std::span(direct.data(), direct.size())));
-  const auto text = [](const member_value& of) {
-    return std::string_view(reinterpret_cast<const char*>(of.value.data()), of.value.size());
+  const auto text = [](const member_value& member) {
+    return std::string_view(reinterpret_cast<const char*>(member.value.data()), member.value.size());
   };
   if (all.other)
     throw error(code::config_value,

@@ -26,7 +26,7 @@ std::size_t call_list::next_place() noexcept {
 
 std::uint64_t call_list::short_calls() const noexcept {
   std::uint64_t all = 0;
-  for (const place& one : places_) all += one.short_calls.load(std::memory_order_relaxed);
+  for (const place& slot : places_) all += slot.short_calls.load(std::memory_order_relaxed);
   return all;
 }
 
@@ -62,13 +62,13 @@ void call_list::add(const char* name, std::int64_t ns) noexcept {
 
 std::vector<call_list::total> call_list::totals() const {
   std::vector<total> found;
-  for (const sum& one : sums_) {
-    const char* const name = one.name.load(std::memory_order_relaxed);
+  for (const sum& item : sums_) {
+    const char* const name = item.name.load(std::memory_order_relaxed);
     if (name == nullptr) continue;
-    auto of = std::ranges::find(found, std::string_view(name), &total::name);
-    if (of == found.end()) of = found.insert(of, {name, 0, {}});
-    of->calls += one.calls.load(std::memory_order_relaxed);
-    of->time += std::chrono::nanoseconds(one.ns.load(std::memory_order_relaxed));
+    auto entry = std::ranges::find(found, std::string_view(name), &total::name);
+    if (entry == found.end()) entry = found.insert(entry, {name, 0, {}});
+    entry->calls += item.calls.load(std::memory_order_relaxed);
+    entry->time += std::chrono::nanoseconds(item.ns.load(std::memory_order_relaxed));
   }
   std::ranges::sort(found, {}, &total::name);
   return found;
@@ -85,14 +85,14 @@ void call_list::waits_for(const awaited_word& word) noexcept {
 
 std::vector<call_list::call> call_list::now() const {
   std::vector<call> calls;
-  for (const place& one : places_) {
-    const char* const name = one.name.load(std::memory_order_acquire);
+  for (const place& slot : places_) {
+    const char* const name = slot.name.load(std::memory_order_acquire);
     if (name == nullptr) continue;
-    call found{name, in_ms(coarse_ns() - one.since.load(std::memory_order_relaxed)), std::nullopt};
-    if (const std::uint64_t offset = one.offset.load(std::memory_order_acquire); offset != no_word)
+    call found{name, in_ms(coarse_ns() - slot.since.load(std::memory_order_relaxed)), std::nullopt};
+    if (const std::uint64_t offset = slot.offset.load(std::memory_order_acquire); offset != no_word)
       found.word =
-          awaited_word{offset, one.expected.load(std::memory_order_relaxed), one.seen.load(std::memory_order_relaxed),
-                       one.compare.load(std::memory_order_relaxed), one.pe.load(std::memory_order_relaxed)};
+          awaited_word{offset, slot.expected.load(std::memory_order_relaxed), slot.seen.load(std::memory_order_relaxed),
+                       slot.compare.load(std::memory_order_relaxed), slot.pe.load(std::memory_order_relaxed)};
     calls.push_back(found);
   }
   return calls;
@@ -109,8 +109,8 @@ void call_list::look() noexcept {
 }
 
 std::chrono::milliseconds call_list::idle_with_short_calls() const noexcept {
-  for (const place& one : places_)
-    if (one.name.load(std::memory_order_relaxed) != nullptr) return {};
+  for (const place& slot : places_)
+    if (slot.name.load(std::memory_order_relaxed) != nullptr) return {};
   const std::int64_t last =
       std::max(last_end_.load(std::memory_order_relaxed), last_short_.load(std::memory_order_relaxed));
   return in_ms(std::max<std::int64_t>(coarse_ns() - last, 0));

@@ -18,11 +18,11 @@ struct clock_name {
 };
 
 clock_name name_of_clock() {
-  clock_name made;
+  clock_name result;
   const std::string boot = boot_id();
   if (boot.empty()) return {};
-  (boot + " " + own_namespace("time")).copy(made.text.data(), made.text.size() - 1);  // old kernels have one clock
-  return made;
+  (boot + " " + own_namespace("time")).copy(result.text.data(), result.text.size() - 1);  // old kernels have one clock
+  return result;
 }
 
 struct exchanged {
@@ -46,9 +46,9 @@ clock_difference difference(const barrier_times& mine, const barrier_times& of_f
 clock_difference difference(std::span<const clock_reading> readings) {
   clock_difference found{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
                          readings.back().kernels};
-  for (const clock_reading& one : readings) {
-    found.low = std::max(found.low, one.before - one.kernels);
-    found.high = std::min(found.high, one.after - one.kernels);
+  for (const clock_reading& reading : readings) {
+    found.low = std::max(found.low, reading.before - reading.kernels);
+    found.high = std::min(found.high, reading.after - reading.kernels);
   }
   // The two bounds of a clock that advances in steps can contradict each other by at most one step.
   if (found.low > found.high) std::swap(found.low, found.high);

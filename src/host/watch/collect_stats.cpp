@@ -29,11 +29,12 @@ proxy_stats stats_of(const proxy_statistics& from) {
 
 std::vector<call_stats> stats_of(const call_list& calls) {
   std::vector<call_stats> found;
-  for (const call_list::total& one : calls.totals()) found.push_back({std::string(one.name), one.calls, one.time, {}});
-  for (const call_list::call& one : calls.now()) {
-    auto of = std::ranges::find(found, one.name, &call_stats::name);
-    if (of == found.end()) of = found.insert(of, {one.name, 0, {}, {}});
-    of->running = std::max<std::chrono::nanoseconds>(of->running, one.lasted);
+  for (const call_list::total& total : calls.totals())
+    found.push_back({std::string(total.name), total.calls, total.time, {}});
+  for (const call_list::call& call : calls.now()) {
+    auto entry = std::ranges::find(found, call.name, &call_stats::name);
+    if (entry == found.end()) entry = found.insert(entry, {call.name, 0, {}, {}});
+    entry->running = std::max<std::chrono::nanoseconds>(entry->running, call.lasted);
   }
   return found;
 }
@@ -50,37 +51,39 @@ operation_counts& operator+=(operation_counts& to, const operation_counts& more)
 
 using json = nlohmann::ordered_json;
 
-json json_of(const operation_counts& of) {
-  return {{"puts", of.puts},           {"put_bytes", of.put_bytes}, {"gets", of.gets},
-          {"get_bytes", of.get_bytes}, {"atomics", of.atomics},     {"signals", of.signals}};
+json json_of(const operation_counts& counts) {
+  return {{"puts", counts.puts},           {"put_bytes", counts.put_bytes}, {"gets", counts.gets},
+          {"get_bytes", counts.get_bytes}, {"atomics", counts.atomics},     {"signals", counts.signals}};
 }
 
-json row_of(const operation_counts& of) {
-  return {of.puts, of.put_bytes, of.gets, of.get_bytes, of.atomics, of.signals};
+json row_of(const operation_counts& counts) {
+  return {counts.puts, counts.put_bytes, counts.gets, counts.get_bytes, counts.atomics, counts.signals};
 }
 
-bool is_idle(const operation_counts& of) { return of.puts + of.gets + of.atomics + of.signals == 0; }
+bool is_idle(const operation_counts& counts) {
+  return counts.puts + counts.gets + counts.atomics + counts.signals == 0;
+}
 
 long ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
 /// The fields that are part of the answers to both questions.
-json common_fields(const world_stats& of) {
+json common_fields(const world_stats& stats) {
   return {{"heap",
-           {{"reserved", of.heap_reserved},
-            {"limit", of.heap.limit},
-            {"mapped", of.heap.mapped},
-            {"used", of.heap.used},
-            {"largest_free", of.heap.largest_free},
-            {"allocations", of.heap.allocations}}},
-          {"fragmentation", of.fragmentation()},
-          {"heartbeats_sent", of.heartbeats_sent},
-          {"heartbeats_received", of.heartbeats_received},
-          {"idle_ms", of.idle.count()},
-          {"errors", of.errors},
-          {"warnings", of.warnings},
-          {"failed", of.failed}};
+           {{"reserved", stats.heap_reserved},
+            {"limit", stats.heap.limit},
+            {"mapped", stats.heap.mapped},
+            {"used", stats.heap.used},
+            {"largest_free", stats.heap.largest_free},
+            {"allocations", stats.heap.allocations}}},
+          {"fragmentation", stats.fragmentation()},
+          {"heartbeats_sent", stats.heartbeats_sent},
+          {"heartbeats_received", stats.heartbeats_received},
+          {"idle_ms", stats.idle.count()},
+          {"errors", stats.errors},
+          {"warnings", stats.warnings},
+          {"failed", stats.failed}};
 }
 
 /// The fields of an object, without the braces.
@@ -111,12 +114,12 @@ world_stats stats_report::collect_locked() {
   last_.peers.resize(static_cast<std::size_t>(from.control_plane.n_pes()));
   for (int pe = 0; pe < from.control_plane.n_pes(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);
-    peer_stats& one = last_.peers[index];
-    one.direct = from.heap.domains().direct(pe);
-    one.host = from.operations.counts_of(pe, caller::host);
-    one.streams = from.operations.counts_of(pe, caller::stream);
-    if (proxy != nullptr) one.proxy = counts_of(proxy->commands_to(pe));
-    one.silence = control.silence[index].value_or(std::chrono::milliseconds(-1));
+    peer_stats& peer = last_.peers[index];
+    peer.direct = from.heap.domains().direct(pe);
+    peer.host = from.operations.counts_of(pe, caller::host);
+    peer.streams = from.operations.counts_of(pe, caller::stream);
+    if (proxy != nullptr) peer.proxy = counts_of(proxy->commands_to(pe));
+    peer.silence = control.silence[index].value_or(std::chrono::milliseconds(-1));
   }
   if (proxy != nullptr) last_.proxy = stats_of(proxy->statistics());
   last_.calls = stats_of(from.calls);
@@ -149,41 +152,43 @@ void stats_report::end() noexcept {
   from_.reset();
 }
 
-std::string stats_summary(const world_stats& of) {
+std::string stats_summary(const world_stats& stats) {
   operation_counts direct;
   operation_counts proxied;
   operation_counts proxy;
-  for (const peer_stats& one : of.peers) {
-    (one.direct ? direct : proxied) += one.host;
-    (one.direct ? direct : proxied) += one.streams;
-    proxy += one.proxy;
+  for (const peer_stats& peer : stats.peers) {
+    (peer.direct ? direct : proxied) += peer.host;
+    (peer.direct ? direct : proxied) += peer.streams;
+    proxy += peer.proxy;
   }
   call_stats all;
-  for (const call_stats& one : of.calls) {
-    all.calls += one.calls;
-    all.time += one.time;
-    if (one.running <= all.running) continue;
-    all.running = one.running;
-    all.name = one.name;
+  for (const call_stats& call : stats.calls) {
+    all.calls += call.calls;
+    all.time += call.time;
+    if (call.running <= all.running) continue;
+    all.running = call.running;
+    all.name = call.name;
   }
   json answer = {{"direct", json_of(direct)},       {"proxied", json_of(proxied)},
                  {"proxy", json_of(proxy)},         {"calls", all.calls},
                  {"call_ms", ms_of(all.time)},      {"running", all.name},
                  {"running_ms", ms_of(all.running)}};
-  answer.update(common_fields(of));
+  answer.update(common_fields(stats));
   return fields_of(answer);
 }
 
-std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes) {
+std::string stats_answer(const world_stats& stats, const pe_info& here, int n_pes) {
   json peers = json::array();
-  for (std::size_t pe = 0; pe < of.peers.size(); ++pe) {
-    const peer_stats& one = of.peers[pe];
-    if (is_idle(one.host) && is_idle(one.streams) && is_idle(one.proxy) && one.silence.count() < 0) continue;
-    peers.push_back({pe, one.direct, one.silence.count(), row_of(one.host), row_of(one.streams), row_of(one.proxy)});
+  for (std::size_t pe = 0; pe < stats.peers.size(); ++pe) {
+    const peer_stats& peer = stats.peers[pe];
+    if (is_idle(peer.host) && is_idle(peer.streams) && is_idle(peer.proxy) && peer.silence.count() < 0) continue;
+    peers.push_back(
+        {pe, peer.direct, peer.silence.count(), row_of(peer.host), row_of(peer.streams), row_of(peer.proxy)});
   }
   json calls = json::array();
-  for (const call_stats& one : of.calls) calls.push_back({one.name, one.calls, one.time.count(), one.running.count()});
-  const proxy_stats& proxy = of.proxy;
+  for (const call_stats& call : stats.calls)
+    calls.push_back({call.name, call.calls, call.time.count(), call.running.count()});
+  const proxy_stats& proxy = stats.proxy;
   json answer = {{"n_pes", n_pes},
                  {"host", here.host},
                  {"pid", here.pid},
@@ -195,7 +200,7 @@ std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes) 
                    proxy.early_messages, proxy.chunks, proxy.chunk_bytes}},
                  {"by_peer", peers},
                  {"peers_left_out", 0}};
-  answer.update(common_fields(of));
+  answer.update(common_fields(stats));
   std::string fields = fields_of(answer);
   if (fields.size() < longest_stats_answer) return fields;
   answer["by_peer"] = json::array();

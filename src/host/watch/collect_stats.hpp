@@ -59,7 +59,7 @@ class stats_report {
 
 /// The statistics without the numbers of single PEs and calls, as fields of a JSON object. docs/metrics.md lists the
 /// names.
-[[nodiscard]] std::string stats_summary(const world_stats& of);
+[[nodiscard]] std::string stats_summary(const world_stats& stats);
 
 /// A longer answer is sent without peers, because a packet of a UNIX socket can have about 200 KiB.
 inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
@@ -67,6 +67,6 @@ inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
 /// names.
 /// @param here this PE
 /// @param n_pes the number of PEs of the world
-[[nodiscard]] std::string stats_answer(const world_stats& of, const pe_info& here, int n_pes);
+[[nodiscard]] std::string stats_answer(const world_stats& stats, const pe_info& here, int n_pes);
 
 }  // namespace pgas::detail

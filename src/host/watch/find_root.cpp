@@ -18,8 +18,8 @@ names names_in(const std::vector<pe_state>& pes) {
   names named(pes.size());
   for (std::size_t pe = 0; pe < pes.size(); ++pe) {
     if (pes[pe].is != life::answers) continue;
-    for (const wait& one : pes[pe].waits)
-      std::ranges::copy_if(one.pes, std::back_inserter(named[pe]),
+    for (const wait& item : pes[pe].waits)
+      std::ranges::copy_if(item.pes, std::back_inserter(named[pe]),
                            [&](int to) { return to >= 0 && static_cast<std::size_t>(to) < pes.size(); });
     std::ranges::sort(named[pe]);
     named[pe].erase(std::unique(named[pe].begin(), named[pe].end()), named[pe].end());
@@ -115,15 +115,15 @@ std::vector<int> cycle_through(int pe, const names& named) {
   return {pe};
 }
 
-root::kind kind_of(const pe_state& of, bool in_cycle) {
-  switch (of.is) {
+root::kind kind_of(const pe_state& state, bool in_cycle) {
+  switch (state.is) {
     case life::gone: return root::kind::gone;
     case life::stopped: return root::kind::stopped;
     case life::silent: return root::kind::silent;
     case life::answers: break;
   }
   if (in_cycle) return root::kind::cycle;
-  return of.waits.empty() ? root::kind::elsewhere : root::kind::own_wait;
+  return state.waits.empty() ? root::kind::elsewhere : root::kind::own_wait;
 }
 
 std::string list_of(const std::vector<int>& pes) {
@@ -137,10 +137,10 @@ std::string list_of(const std::vector<int>& pes) {
 
 /// The wait that a report describes. A wait for a word is preferred, because other PEs can end it. They cannot end a
 /// wait for the PE's own blocks.
-const wait& telling_wait(const pe_state& of) {
+const wait& telling_wait(const pe_state& state) {
   const auto found =
-      std::ranges::find_if(of.waits, [](const wait& one) { return one.word && one.what != "a grid barrier"; });
-  return found == of.waits.end() ? of.waits.front() : *found;
+      std::ranges::find_if(state.waits, [](const wait& item) { return item.word && item.what != "a grid barrier"; });
+  return found == state.waits.end() ? state.waits.front() : *found;
 }
 
 }  // namespace
@@ -153,14 +153,15 @@ bool may_be_late(const root& found, const std::vector<pe_state>& pes) {
 
 root find_root(const std::vector<pe_state>& pes, int from) {
   root crowded{root::kind::crowded, {}};
-  for (const pe_state& one : pes)
-    if (one.crowded) crowded.pes.push_back(one.pe);
+  for (const pe_state& state : pes)
+    if (state.crowded) crowded.pes.push_back(state.pe);
   if (!crowded.pes.empty()) return crowded;
   root best;
-  if (std::ranges::all_of(pes, [](const pe_state& one) { return one.is == life::answers && one.waits.empty(); })) {
-    for (const pe_state& one : pes)
-      if (std::ranges::any_of(one.calls, [&one](const call& each) { return each.ms >= one.looked_ms; }))
-        best.pes.push_back(one.pe);
+  if (std::ranges::all_of(pes,
+                          [](const pe_state& state) { return state.is == life::answers && state.waits.empty(); })) {
+    for (const pe_state& state : pes)
+      if (std::ranges::any_of(state.calls, [&state](const call& each) { return each.ms >= state.looked_ms; }))
+        best.pes.push_back(state.pe);
     if (!best.pes.empty()) best.what = root::kind::unseen;
     return best;
   }
@@ -170,29 +171,29 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   // A wait that names no PE may be a wait for any PE.
   std::vector<bool> awaited(pes.size());
   bool any = false;
-  for (const pe_state& one : pes) {
-    if (one.pe != from && !reached[static_cast<std::size_t>(one.pe)]) continue;
-    for (const int pe : named[static_cast<std::size_t>(one.pe)]) awaited[static_cast<std::size_t>(pe)] = true;
-    any |= std::ranges::any_of(one.waits, [](const wait& each) { return each.pes.empty(); });
+  for (const pe_state& state : pes) {
+    if (state.pe != from && !reached[static_cast<std::size_t>(state.pe)]) continue;
+    for (const int pe : named[static_cast<std::size_t>(state.pe)]) awaited[static_cast<std::size_t>(pe)] = true;
+    any |= std::ranges::any_of(state.waits, [](const wait& each) { return each.pes.empty(); });
   }
-  for (const pe_state& one : pes) {
-    const auto index = static_cast<std::size_t>(one.pe);
-    const bool is_concerned = any || awaited[index] || (from < 0 && !one.waits.empty());
-    if ((!is_concerned && one.is == life::answers) || !ends[index]) continue;
-    const root::kind what = kind_of(one, !named[index].empty());
+  for (const pe_state& state : pes) {
+    const auto index = static_cast<std::size_t>(state.pe);
+    const bool is_concerned = any || awaited[index] || (from < 0 && !state.waits.empty());
+    if ((!is_concerned && state.is == life::answers) || !ends[index]) continue;
+    const root::kind what = kind_of(state, !named[index].empty());
     if (best.what != root::kind::nobody_waits && what > best.what) continue;
     if (best.what != what) best = {what, {}};
     if (what != root::kind::cycle)
-      best.pes.push_back(one.pe);
+      best.pes.push_back(state.pe);
     else if (best.pes.empty())
-      best.pes = cycle_through(one.pe, named);
+      best.pes = cycle_through(state.pe, named);
   }
   return best;
 }
 
 std::string say(const root& found, const std::vector<pe_state>& pes) {
   const auto state = [&pes](int pe) -> const pe_state& { return pes[static_cast<std::size_t>(pe)]; };
-  const auto waiting = std::ranges::count_if(pes, [](const pe_state& one) { return !one.waits.empty(); });
+  const auto waiting = std::ranges::count_if(pes, [](const pe_state& pe) { return !pe.waits.empty(); });
   if (found.what == root::kind::nobody_waits) return "No PE waits in pgas.";
   const pe_state& first = state(found.pes.front());
   const std::string who = list_of(found.pes);
@@ -207,7 +208,7 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
           "On {} two groups of threads are in collectives of one team at the same time, on channel {} of {}: block {} "
           "thread {} and {}. A channel serves one group at a time: give each block its own channel (team.channel(i)), "
           "or let one block call the collective.{}",
-          who, two.channel, name_of(two.of), two.first.first, two.first.second,
+          who, two.channel, name_of(two.members), two.first.first, two.first.second,
           alike ? "the same thread of another launch"
                 : fmt::format("block {} thread {}", two.second.first, two.second.second),
           others);
@@ -237,7 +238,7 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
         const int to = found.pes[(i + 1) % found.pes.size()];
         const pe_state& from = state(found.pes[i]);
         const auto why = std::ranges::find_if(
-            from.waits, [to](const wait& one) { return std::ranges::find(one.pes, to) != one.pes.end(); });
+            from.waits, [to](const wait& item) { return std::ranges::find(item.pes, to) != item.pes.end(); });
         const bool named = why != from.waits.end();
         if (!named || !why->writer.empty() || place_of(from, *why).find("lock") != std::string::npos)
           of_collectives = false;

@@ -29,7 +29,7 @@ class operation_counter {
   }
   [[nodiscard]] operation_counts counts_of(int pe, caller by) const noexcept {
     const line& from = lines_[index(pe, by)];
-    const auto read = [](const std::atomic<std::uint64_t>& one) { return one.load(std::memory_order_relaxed); };
+    const auto read = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
     return {read(from.operations[0]), read(from.bytes[0]),      read(from.operations[1]),
             read(from.bytes[1]),      read(from.operations[2]), read(from.operations[3])};
   }

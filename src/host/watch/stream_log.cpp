@@ -7,14 +7,14 @@ namespace pgas::detail {
 
 stream_log::entry& stream_log::next(kind what, std::uint64_t stream) {
   if (!entries_) entries_ = std::make_unique<std::array<entry, length>>();
-  entry& one = (*entries_)[++last_ % length];
-  one = {what, stream, last_, 0, {}};
+  entry& item = (*entries_)[++last_ % length];
+  item = {what, stream, last_, 0, {}};
   if (what != kind::write) {
     std::erase_if(last_waits_, [this](const auto& each) { return each.second + length <= last_; });
     last_waits_[stream] = last_;
     any_.store(true, std::memory_order_relaxed);
   }
-  return one;
+  return item;
 }
 
 bool stream_log::waits(std::uint64_t stream) const {
@@ -41,12 +41,12 @@ void stream_log::add_collective(stream_handle stream, control_group::identity te
   next(kind::collective, number).team = team;
 }
 
-void stream_log::add_behind_wait(stream_handle stream, const write& one) noexcept {
+void stream_log::add_behind_wait(stream_handle stream, const write& item) noexcept {
   try {
     if (device_.capturing(stream)) return;
     const std::uint64_t number = device_.number_of(stream);
     const std::lock_guard lock(mutex_);
-    if (waits(number)) next(kind::write, number).enqueued = one;
+    if (waits(number)) next(kind::write, number).enqueued = item;
   } catch (const std::exception&) {
     // The device has failed. The next call of the program reports the failure.
   }
@@ -55,8 +55,8 @@ void stream_log::add_behind_wait(stream_handle stream, const write& one) noexcep
 std::vector<stream_log::write> stream_log::behind(const entry& first) const {
   std::vector<write> found;
   for (std::uint64_t number = first.number + 1; number <= last_; ++number) {
-    const entry& one = (*entries_)[number % length];
-    if (one.what == kind::write && one.stream == first.stream) found.push_back(one.enqueued);
+    const entry& item = (*entries_)[number % length];
+    if (item.what == kind::write && item.stream == first.stream) found.push_back(item.enqueued);
   }
   return found;
 }
@@ -64,16 +64,17 @@ std::vector<stream_log::write> stream_log::behind(const entry& first) const {
 std::vector<stream_log::write> stream_log::behind(wait_ticket wait) const {
   const std::lock_guard lock(mutex_);
   if (!entries_ || wait.number == 0) return {};
-  const entry& one = (*entries_)[wait.number % length];
-  return one.what == kind::wait && one.number == wait.number ? behind(one) : std::vector<write>();
+  const entry& item = (*entries_)[wait.number % length];
+  return item.what == kind::wait && item.number == wait.number ? behind(item) : std::vector<write>();
 }
 
 std::vector<stream_log::write> stream_log::behind_collective(control_group::identity team) const {
   const std::lock_guard lock(mutex_);
   if (!entries_) return {};
   const entry* last = nullptr;
-  for (const entry& one : *entries_)
-    if (one.what == kind::collective && one.team == team && (last == nullptr || one.number > last->number)) last = &one;
+  for (const entry& item : *entries_)
+    if (item.what == kind::collective && item.team == team && (last == nullptr || item.number > last->number))
+      last = &item;
   return last != nullptr ? behind(*last) : std::vector<write>();
 }
 

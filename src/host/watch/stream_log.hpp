@@ -40,8 +40,8 @@ class stream_log {
   /// Adds a collective of a team that is enqueued on `stream`, which is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
   /// Adds a write that is enqueued. @param one the write; its `what` must stay valid until the process ends
-  void add_write(stream_handle stream, const write& one) noexcept {
-    if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, one);
+  void add_write(stream_handle stream, const write& item) noexcept {
+    if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, item);
   }
 
   /// The known writes after a wait on its stream.
@@ -60,7 +60,7 @@ class stream_log {
   };
   static constexpr std::size_t length = 512;
 
-  void add_behind_wait(stream_handle stream, const write& one) noexcept;
+  void add_behind_wait(stream_handle stream, const write& item) noexcept;
   entry& next(kind what, std::uint64_t stream);
   [[nodiscard]] bool waits(std::uint64_t stream) const;
   [[nodiscard]] std::vector<write> behind(const entry& first) const;

@@ -27,37 +27,37 @@ void team_list::remove(const void* key) noexcept {
 
 std::optional<team_list::place> team_list::find(const failure_record& wait) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, one] : teams_)
-    if (std::optional<place> found = find_in(one, wait)) return found;
+  for (const auto& [key, team] : teams_)
+    if (std::optional<place> found = find_in(team, wait)) return found;
   return std::nullopt;
 }
 
-std::optional<team_list::place> team_list::find_in(const entry& one, const failure_record& wait) {
-  const std::int32_t n = one.team.n_pes();
-  const std::int32_t channels = one.team.n_channels();
+std::optional<team_list::place> team_list::find_in(const entry& item, const failure_record& wait) {
+  const std::int32_t n = item.team.n_pes();
+  const std::int32_t channels = item.team.n_channels();
   const std::uint64_t parts = team_state_layout::channel_bytes(n);
-  const std::uint64_t at = wait.heap_offset - one.team.state_offset_;
+  const std::uint64_t at = wait.heap_offset - item.team.state_offset_;
   if (at < parts * static_cast<std::uint64_t>(team_state_layout::parts(channels))) {
     const auto channel = static_cast<std::int32_t>(at / parts);
     std::optional<std::uint64_t> message;
     if (at % parts < team_state_layout::arrived(n)) message = wait.heap_offset;
-    return place{one.id, one.members, channel, channel >= channels, -1, message};
+    return place{item.id, item.members, channel, channel >= channels, -1, message};
   }
   const auto in = [&](const packet_area& area, std::int32_t channel) -> std::optional<place> {
     if (wait.bytes == 0 || !area.contains(wait.heap_offset)) return std::nullopt;
     const std::uint64_t in_buffer = (wait.heap_offset - area.begin()) % area.buffer;
     const std::uint64_t member = in_buffer / (2 * wait.bytes);
-    const int sender = member < one.members.size() ? one.members[member] : -1;
-    return place{one.id, one.members, channel, channel >= channels, sender, area.begin() + in_buffer};
+    const int sender = member < item.members.size() ? item.members[member] : -1;
+    return place{item.id, item.members, channel, channel >= channels, sender, area.begin() + in_buffer};
   };
   for (const bool of_host : {false, true}) {
     if (n < 2) break;  // a team of one PE has no packets
-    const packet_area area{one.team.state_offset_ + team_state_layout::packets(n, channels, of_host),
+    const packet_area area{item.team.state_offset_ + team_state_layout::packets(n, channels, of_host),
                            team_state_layout::packet_buffer_bytes(of_host)};
     if (auto found = in(area, of_host ? channels : 0)) return found;
   }
-  for (std::int32_t block = 0; one.team.staging_offset_ != 0 && block < oneshot_staging::blocks; ++block) {
-    const packet_area area{one.team.staging_offset_ + oneshot_staging::packets(block),
+  for (std::int32_t block = 0; item.team.staging_offset_ != 0 && block < oneshot_staging::blocks; ++block) {
+    const packet_area area{item.team.staging_offset_ + oneshot_staging::packets(block),
                            team_state_layout::packet_buffer_bytes(true)};
     if (auto found = in(area, channels + 1 + block)) return found;
   }

@@ -44,7 +44,7 @@ class team_list {
     team_view team;
     std::vector<int> members;
   };
-  [[nodiscard]] static std::optional<place> find_in(const entry& one, const failure_record& wait);
+  [[nodiscard]] static std::optional<place> find_in(const entry& item, const failure_record& wait);
 
   mutable std::mutex mutex_;
   std::map<const void*, entry> teams_;

@@ -38,8 +38,8 @@ awaited_word word_of(const json& from) {
 
 teams_by_id teams_of(const json& from) {
   teams_by_id teams;
-  for (const json& one : from.value("teams", json::array()))
-    teams[one.at("id")] = {one.at("id"), one.value("members", std::vector<int>())};
+  for (const json& item : from.value("teams", json::array()))
+    teams[item.at("id")] = {item.at("id"), item.value("members", std::vector<int>())};
   return teams;
 }
 
@@ -51,8 +51,8 @@ wait wait_of_kernel(const json& from, const teams_by_id& teams) {
   found.word = word_of(from);
   if (from.contains("team")) found.of_team = teams.at(from.at("team"));
   found.of_stream = from.contains("behind");
-  for (const json& one : from.value("behind", json::array()))
-    found.behind.push_back({text_of(one.at("what")), one.at("pe"), one.at("offset"), one.at("bytes")});
+  for (const json& item : from.value("behind", json::array()))
+    found.behind.push_back({text_of(item.at("what")), item.at("pe"), item.at("offset"), item.at("bytes")});
   found.ms = from.at("ms");
   return found;
 }
@@ -61,12 +61,12 @@ wait wait_of_kernel(const json& from, const teams_by_id& teams) {
 
 std::vector<pe_state> introduced(const json& by) {
   std::vector<pe_state> pes;
-  for (const json& one : by.at("pes")) {
+  for (const json& item : by.at("pes")) {
     pe_state next;
     next.pe = static_cast<int>(pes.size());
-    next.pid = one.at("pid");
-    next.host = text_of(one.at("host"));
-    next.here = one.at("here");
+    next.pid = item.at("pid");
+    next.host = text_of(item.at("host"));
+    next.here = item.at("here");
     pes.push_back(next);
   }
   return pes;
@@ -81,51 +81,51 @@ void read_answer(pe_state& state, const json& from) {
   state.looked_ms = from.value("looked_ms", 15L);
   state.short_calls = from.value("short_calls", std::uint64_t{0});
   const teams_by_id teams = teams_of(from);
-  const auto place_of = [](const json& one) {
-    return std::pair(one.at(0).get<std::uint32_t>(), one.at(1).get<std::uint32_t>());
+  const auto place_of = [](const json& item) {
+    return std::pair(item.at(0).get<std::uint32_t>(), item.at(1).get<std::uint32_t>());
   };
-  for (const json& one : from.value("waits", json::array())) try {
-      state.waits.push_back(wait_of_kernel(one, teams));
+  for (const json& element : from.value("waits", json::array())) try {
+      state.waits.push_back(wait_of_kernel(element, teams));
     } catch (const std::out_of_range&) {
-      throw json::other_error::create(501, "a wait names a team that is not in the answer", &one);
+      throw json::other_error::create(501, "a wait names a team that is not in the answer", &element);
     }
   if (from.contains("crowd")) {
     const json& two = from.at("crowd");
-    const auto of = teams.find(two.at("team"));
-    if (of != teams.end())
-      state.crowded = {of->second, two.at("channel"), place_of(two.at("first")), place_of(two.at("second"))};
+    const auto members = teams.find(two.at("team"));
+    if (members != teams.end())
+      state.crowded = {members->second, two.at("channel"), place_of(two.at("first")), place_of(two.at("second"))};
   }
-  for (const json& one : from.value("commands", json::array())) {
+  for (const json& item : from.value("commands", json::array())) {
     wait found;
-    found.what = text_of(one.at("what")) + " through the proxy";
-    found.pes = one.at("pes").get<std::vector<int>>();
-    found.ms = one.at("ms");
+    found.what = text_of(item.at("what")) + " through the proxy";
+    found.pes = item.at("pes").get<std::vector<int>>();
+    found.ms = item.at("ms");
     state.waits.push_back(found);
   }
-  for (const json& one : from.value("calls", json::array())) {
-    state.calls.push_back({text_of(one.at("name")), one.at("ms")});
-    if (!one.contains("word")) continue;
-    const json& word = one.at("word");
+  for (const json& item : from.value("calls", json::array())) {
+    state.calls.push_back({text_of(item.at("name")), item.at("ms")});
+    if (!item.contains("word")) continue;
+    const json& word = item.at("word");
     wait found;
-    found.what = text_of(one.at("name"));
+    found.what = text_of(item.at("name"));
     if (word.at("pe").get<int>() >= 0) found.pes = {word.at("pe").get<int>()};
     found.word = word_of(word);
-    found.ms = one.at("ms");
+    found.ms = item.at("ms");
     state.waits.push_back(found);
   }
-  for (const json& one : from.value("collectives", json::array())) {
+  for (const json& item : from.value("collectives", json::array())) {
     wait found;
-    found.what = text_of(one.at("what"));
-    found.pes = one.at("missing").get<std::vector<int>>();
-    found.number = one.at("number").get<std::uint64_t>();
-    found.ms = one.at("ms");
+    found.what = text_of(item.at("what"));
+    found.pes = item.at("missing").get<std::vector<int>>();
+    found.number = item.at("number").get<std::uint64_t>();
+    found.ms = item.at("ms");
     state.waits.push_back(found);
   }
 }
 
 void complete(std::vector<pe_state>& pes) {
-  for (pe_state& one : pes)
-    if (one.is != pe_state::life::answers && one.here) one.is = life_of(one.pid);
+  for (pe_state& state : pes)
+    if (state.is != pe_state::life::answers && state.here) state.is = life_of(state.pid);
   struct late_write {
     const pe_state* by;
     const wait* before;
@@ -137,15 +137,15 @@ void complete(std::vector<pe_state>& pes) {
       for (const enqueued_write& write : before.behind)
         if (write.pe >= 0 && static_cast<std::size_t>(write.pe) < pes.size())
           late[static_cast<std::size_t>(write.pe)].push_back({&by, &before, &write});
-  for (pe_state& one : pes)
-    for (wait& of : one.waits) {
-      if (!of.pes.empty() || !of.word) continue;
-      for (const auto& [by, before, write] : late[static_cast<std::size_t>(one.pe)]) {
-        if (of.word->offset - write->offset >= write->bytes) continue;
-        if (std::ranges::find(of.pes, by->pe) == of.pes.end()) of.pes.push_back(by->pe);
+  for (pe_state& state : pes)
+    for (wait& waiting : state.waits) {
+      if (!waiting.pes.empty() || !waiting.word) continue;
+      for (const auto& [by, before, write] : late[static_cast<std::size_t>(state.pe)]) {
+        if (waiting.word->offset - write->offset >= write->bytes) continue;
+        if (std::ranges::find(waiting.pes, by->pe) == waiting.pes.end()) waiting.pes.push_back(by->pe);
         const std::string before_it =
-            before == &of ? "this wait on the same stream" : "a wait on a stream of PE " + std::to_string(by->pe);
-        of.writer = write->what + " is enqueued behind " + before_it;
+            before == &waiting ? "this wait on the same stream" : "a wait on a stream of PE " + std::to_string(by->pe);
+        waiting.writer = write->what + " is enqueued behind " + before_it;
       }
     }
 }
@@ -173,9 +173,9 @@ namespace {
 std::string strip(const std::string& name) { return name.starts_with("pgas::") ? name.substr(6) : name; }
 
 /// The call that contains the wait: the call with the longest duration.
-std::string call_around(const pe_state& of) {
-  if (of.calls.empty()) return {};
-  return strip(std::ranges::max_element(of.calls, {}, &call::ms)->name);
+std::string call_around(const pe_state& state) {
+  if (state.calls.empty()) return {};
+  return strip(std::ranges::max_element(state.calls, {}, &call::ms)->name);
 }
 
 }  // namespace
@@ -187,72 +187,72 @@ std::string duration(long ms) {
   return fmt::format("{} h {} min", ms / 3'600'000, ms / 60'000 % 60);
 }
 
-std::string name_of(const team& one) {
+std::string name_of(const team& item) {
   // The lower bits of an identity are a count of the groups that a PE has proposed. The upper bits are the number of
   // this PE plus 1.
   constexpr int number_bits = 40;
-  if (one.members.empty()) return "the team of all PEs";
+  if (item.members.empty()) return "the team of all PEs";
   constexpr std::size_t most = 8;
-  const auto end = one.members.begin() + static_cast<std::ptrdiff_t>(std::min(most, one.members.size()));
+  const auto end = item.members.begin() + static_cast<std::ptrdiff_t>(std::min(most, item.members.size()));
   std::string members =
-      fmt::format("PE{} {}", one.members.size() == 1 ? "" : "s", fmt::join(one.members.begin(), end, ", "));
-  if (one.members.size() > most) members += fmt::format(" and {} more", one.members.size() - most);
+      fmt::format("PE{} {}", item.members.size() == 1 ? "" : "s", fmt::join(item.members.begin(), end, ", "));
+  if (item.members.size() > most) members += fmt::format(" and {} more", item.members.size() - most);
   constexpr std::uint64_t while_made = std::uint64_t{1} << 62;
-  if (one.id >= while_made) return fmt::format("the group with key {} of {}", one.id % while_made, members);
-  if (one.id >> number_bits == 0) return "the team of " + members;
-  return fmt::format("team {}.{} of {}", (one.id >> number_bits) - 1, one.id & ((std::uint64_t{1} << number_bits) - 1),
-                     members);
+  if (item.id >= while_made) return fmt::format("the group with key {} of {}", item.id % while_made, members);
+  if (item.id >> number_bits == 0) return "the team of " + members;
+  return fmt::format("team {}.{} of {}", (item.id >> number_bits) - 1,
+                     item.id & ((std::uint64_t{1} << number_bits) - 1), members);
 }
 
-std::string activity_of(const pe_state& of) {
-  switch (of.is) {
+std::string activity_of(const pe_state& state) {
+  switch (state.is) {
     case pe_state::life::gone: return "is gone";
     case pe_state::life::stopped: return "is stopped";
     case pe_state::life::silent: return "does not answer";
     case pe_state::life::answers: break;
   }
-  if (of.joining) return "still joins";
-  if (of.leaving) return "is leaving the world";
-  if (!of.calls.empty()) {
-    const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
+  if (state.joining) return "still joins";
+  if (state.leaving) return "is leaving the world";
+  if (!state.calls.empty()) {
+    const call& longest = *std::ranges::max_element(state.calls, {}, &call::ms);
     return fmt::format("has been in {} for {}, and none of its kernels has reported a wait in pgas within {} ms",
-                       strip(longest.name), duration(longest.ms), of.looked_ms);
+                       strip(longest.name), duration(longest.ms), state.looked_ms);
   }
-  if (of.short_calls != 0) return "makes many short calls, such as put or test";
-  return fmt::format("has been in no call of this world for {}", duration(of.idle_ms));
+  if (state.short_calls != 0) return "makes many short calls, such as put or test";
+  return fmt::format("has been in no call of this world for {}", duration(state.idle_ms));
 }
 
-std::string place_of(const pe_state& of, const wait& one) {
-  const std::string around = call_around(of);
-  const auto whole = [&one](const std::string& what) {
-    return one.of_team ? what + " of " + name_of(*one.of_team) : what;
+std::string place_of(const pe_state& state, const wait& item) {
+  const std::string around = call_around(state);
+  const auto whole = [&item](const std::string& what) {
+    return item.of_team ? what + " of " + name_of(*item.of_team) : what;
   };
-  if (one.of_stream && !one.of_team) return one.what + " on a stream";
-  if (one.thread && one.what == "collective")
+  if (item.of_stream && !item.of_team) return item.what + " on a stream";
+  if (item.thread && item.what == "collective")
     return whole(around.empty() || around == "synchronize" ? "a collective" : around);
-  if (one.thread) return whole(one.what);
-  return around.empty() || around == one.what ? strip(one.what) : fmt::format("{} ({})", around, strip(one.what));
+  if (item.thread) return whole(item.what);
+  return around.empty() || around == item.what ? strip(item.what) : fmt::format("{} ({})", around, strip(item.what));
 }
 
-std::string describe(const pe_state& of, const wait& one) {
-  std::string text = place_of(of, one);
-  if (one.thread && !one.of_stream)
-    text += fmt::format(" in a kernel (block {} thread {})", one.thread->first, one.thread->second);
-  if (!one.pes.empty() && one.pes != std::vector<int>{of.pe}) {
+std::string describe(const pe_state& state, const wait& item) {
+  std::string text = place_of(state, item);
+  if (item.thread && !item.of_stream)
+    text += fmt::format(" in a kernel (block {} thread {})", item.thread->first, item.thread->second);
+  if (!item.pes.empty() && item.pes != std::vector<int>{state.pe}) {
     constexpr std::size_t most = 8;
-    const std::size_t shown = std::min(most, one.pes.size());
-    text += fmt::format(" for PE{} {}", one.pes.size() > 1 ? "s" : "",
-                        fmt::join(one.pes.begin(), one.pes.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    if (shown < one.pes.size()) text += fmt::format(" and {} more", one.pes.size() - shown);
+    const std::size_t shown = std::min(most, item.pes.size());
+    text += fmt::format(" for PE{} {}", item.pes.size() > 1 ? "s" : "",
+                        fmt::join(item.pes.begin(), item.pes.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < item.pes.size()) text += fmt::format(" and {} more", item.pes.size() - shown);
   }
-  if (one.word && one.what != "collective" && one.what != "a grid barrier") {
-    text += fmt::format(", the word at heap offset {:#x}", one.word->offset);
-    if (one.word->around) text += ", " + detail::describe(*one.word->around, one.word->offset) + ",";
-    text += fmt::format(" to become {} {} (it is {})", one.word->compare, one.word->expected, one.word->seen);
+  if (item.word && item.what != "collective" && item.what != "a grid barrier") {
+    text += fmt::format(", the word at heap offset {:#x}", item.word->offset);
+    if (item.word->around) text += ", " + detail::describe(*item.word->around, item.word->offset) + ",";
+    text += fmt::format(" to become {} {} (it is {})", item.word->compare, item.word->expected, item.word->seen);
   }
-  if (!one.writer.empty()) text += ", whose " + one.writer;
-  if (one.number) text += fmt::format(" (number {} of its group)", *one.number);
-  return text + ", for " + duration(one.ms);
+  if (!item.writer.empty()) text += ", whose " + item.writer;
+  if (item.number) text += fmt::format(" (number {} of its group)", *item.number);
+  return text + ", for " + duration(item.ms);
 }
 
 }  // namespace pgas::detail::told

@@ -63,7 +63,7 @@ struct call {
 
 /// A usage error: two groups of threads of a PE are in collectives on the same channel of a team at the same time.
 struct crowd {
-  team of;
+  team members;
   int channel = 0;
   std::pair<std::uint32_t, std::uint32_t> first;  ///< block and thread
   std::pair<std::uint32_t, std::uint32_t> second;
@@ -108,12 +108,12 @@ void complete(std::vector<pe_state>& pes);
 /// "8.2 s", "2 min 5 s".
 [[nodiscard]] std::string duration(long ms);
 /// "the team of all PEs", or "team 0.2 of PEs 0, 3" for the third team that PE 0 has proposed.
-[[nodiscard]] std::string name_of(const team& one);
+[[nodiscard]] std::string name_of(const team& item);
 /// The activity of a PE that does not wait, if known: "has been in no call of this world for 8.2 s".
-[[nodiscard]] std::string activity_of(const pe_state& of);
+[[nodiscard]] std::string activity_of(const pe_state& state);
 /// The place of a wait: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
-[[nodiscard]] std::string place_of(const pe_state& of, const wait& one);
+[[nodiscard]] std::string place_of(const pe_state& state, const wait& item);
 /// A wait in words: its place, the PEs that it is for, and the word.
-[[nodiscard]] std::string describe(const pe_state& of, const wait& one);
+[[nodiscard]] std::string describe(const pe_state& state, const wait& item);
 
 }  // namespace pgas::detail::told

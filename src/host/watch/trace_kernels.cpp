@@ -36,9 +36,9 @@ trace::event_kind kind_of(operation what) {
 }
 
 trace::event event_of(const traced_event& from, const std::function<bool(int pe)>& direct) {
-  trace::event made;
-  made.name = name_of(from.what);
-  trace::event_facts& facts = made.facts;
+  trace::event result;
+  result.name = name_of(from.what);
+  trace::event_facts& facts = result.facts;
   facts.begin = static_cast<std::int64_t>(from.begin);
   facts.end = static_cast<std::int64_t>(from.end);
   facts.bytes = from.bytes;
@@ -46,13 +46,13 @@ trace::event event_of(const traced_event& from, const std::function<bool(int pe)
   facts.by = trace::caller::kernel;
   facts.peer = from.pe;
   if (from.pe >= 0) facts.route = direct(from.pe) ? trace::route::direct : trace::route::proxied;
-  if (from.offset == trace_area::no_word) return made;
+  if (from.offset == trace_area::no_word) return result;
   facts.offset = from.offset;
   facts.value = from.value;
   facts.seen = from.seen;
   facts.compare = static_cast<std::int8_t>(from.compare);
   facts.update = static_cast<trace::update>(from.update);
-  return made;
+  return result;
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ kernel_tracks kernel_recording::take(const std::function<bool(int pe)>& direct) 
   device_.copy(heads.data(), area()->heads, sizeof(trace_area::heads), nullptr);
   device_.synchronize(nullptr);
   std::map<std::pair<std::uint32_t, std::uint32_t>, trace::track> by_thread;
-  kernel_tracks made;
+  kernel_tracks result;
   std::vector<traced_event> events(trace_area::ring_events);
   for (std::uint32_t ring = 0; ring < trace_area::rings; ++ring) {
     const std::uint64_t end = heads[ring].next;
@@ -86,22 +86,22 @@ kernel_tracks kernel_recording::take(const std::function<bool(int pe)>& direct) 
     const std::uint64_t kept = std::min<std::uint64_t>(end, trace_area::ring_events);
     device_.copy(events.data(), area()->events[ring], kept * sizeof(traced_event), nullptr);
     device_.synchronize(nullptr);
-    made.lost += end - kept;
+    result.lost += end - kept;
     for (std::uint64_t number = end - kept; number < end; ++number) {
-      const traced_event& one = events[number % trace_area::ring_events];
-      if (one.number != number + 1) {
-        ++made.lost;  // the thread did not finish the record, or the ring was overwritten completely
+      const traced_event& item = events[number % trace_area::ring_events];
+      if (item.number != number + 1) {
+        ++result.lost;  // the thread did not finish the record, or the ring was overwritten completely
         continue;
       }
-      trace::track& track = by_thread[{one.block, one.thread}];
-      if (track.name.empty()) track.name = fmt::format("kernels, block {} thread {}", one.block, one.thread);
-      trace::event& event = track.events.emplace_back(event_of(one, direct));
+      trace::track& track = by_thread[{item.block, item.thread}];
+      if (track.name.empty()) track.name = fmt::format("kernels, block {} thread {}", item.block, item.thread);
+      trace::event& event = track.events.emplace_back(event_of(item, direct));
       event.facts.begin = to_host.mapped(event.facts.begin);
       event.facts.end = to_host.mapped(event.facts.end);
     }
   }
-  for (auto& [place, track] : by_thread) made.tracks.push_back(std::move(track));
-  return made;
+  for (auto& [place, track] : by_thread) result.tracks.push_back(std::move(track));
+  return result;
 }
 
 }  // namespace pgas::detail

@@ -41,24 +41,24 @@ int write_all(int file, std::string_view text) noexcept {
 trace::track track_of(const trace::recorder::thread_events& from, const clock_mapping& to_first,
                       std::map<std::uint64_t, trace::track>& streams) {
   const bool is_proxy = from.name == "pgas-proxy";
-  trace::track made{is_proxy ? "proxy" : fmt::format("thread {} ({})", from.thread, from.name), {}};
-  made.events.reserve(from.events.size());
-  for (const trace::recorded_event& one : from.events) {
-    trace::event event{one.facts, one.name, {}, {}};
-    event.facts.begin = to_first.mapped(one.facts.begin);
-    event.facts.end = to_first.mapped(one.facts.end);
-    if (one.facts.by == trace::caller::stream) {
+  trace::track result{is_proxy ? "proxy" : fmt::format("thread {} ({})", from.thread, from.name), {}};
+  result.events.reserve(from.events.size());
+  for (const trace::recorded_event& item : from.events) {
+    trace::event event{item.facts, item.name, {}, {}};
+    event.facts.begin = to_first.mapped(item.facts.begin);
+    event.facts.end = to_first.mapped(item.facts.end);
+    if (item.facts.by == trace::caller::stream) {
       // The host knows the time at which work was enqueued, not the time at which it was done.
       trace::event enqueued;
       enqueued.name = event.name;
       enqueued.facts.by = trace::caller::stream;
-      enqueued.facts.peer = one.facts.peer;
+      enqueued.facts.peer = item.facts.peer;
       enqueued.facts.begin = enqueued.facts.end = event.facts.end;
-      streams[one.facts.stream].events.push_back(std::move(enqueued));
+      streams[item.facts.stream].events.push_back(std::move(enqueued));
     }
-    made.events.push_back(std::move(event));
+    result.events.push_back(std::move(event));
   }
-  return made;
+  return result;
 }
 
 }  // namespace
@@ -92,45 +92,45 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
     const std::int64_t last = trace::now_ns();
     const clock_mapping to_first =
         end_ ? clock_mapping(begin_->to_first, end_->to_first) : clock_mapping(begin_->to_first, last);
-    trace::pe_trace made;
-    made.pe = pe_;
-    made.pes = n_pes_;
-    made.host = me.host;
-    made.pid = me.pid;
-    made.job = fmt::format("{:016x}", begin_->job);
-    made.begin = to_first.mapped(begin_->to_first.at);
-    made.end = to_first.mapped(last);
-    made.clock_error = to_first.error();
-    made.lost = events_.lost();
+    trace::pe_trace result;
+    result.pe = pe_;
+    result.pes = n_pes_;
+    result.host = me.host;
+    result.pid = me.pid;
+    result.job = fmt::format("{:016x}", begin_->job);
+    result.begin = to_first.mapped(begin_->to_first.at);
+    result.end = to_first.mapped(last);
+    result.clock_error = to_first.error();
+    result.lost = events_.lost();
     std::map<std::uint64_t, trace::track> streams;
-    for (const trace::recorder::thread_events& one : events_.take()) {
-      made.lost += one.lost;
-      made.tracks.push_back(track_of(one, to_first, streams));
+    for (const trace::recorder::thread_events& thread : events_.take()) {
+      result.lost += thread.lost;
+      result.tracks.push_back(track_of(thread, to_first, streams));
     }
     if (of_kernels) {
       kernel_tracks kernels = of_kernels->take(direct);
-      made.clock_error += of_kernels->clock_error();
-      made.lost += kernels.lost;
-      for (trace::track& one : kernels.tracks) {
-        for (trace::event& each : one.events) {
+      result.clock_error += of_kernels->clock_error();
+      result.lost += kernels.lost;
+      for (trace::track& track : kernels.tracks) {
+        for (trace::event& each : track.events) {
           each.facts.begin = to_first.mapped(each.facts.begin);
           each.facts.end = to_first.mapped(each.facts.end);
         }
-        made.tracks.push_back(std::move(one));
+        result.tracks.push_back(std::move(track));
       }
     }
     int number = 0;
-    for (auto& [handle, one] : streams) {
-      one.name = handle == 0 ? "stream 0, the default stream" : fmt::format("stream {}", ++number);
-      made.tracks.push_back(std::move(one));
+    for (auto& [handle, track] : streams) {
+      track.name = handle == 0 ? "stream 0, the default stream" : fmt::format("stream {}", ++number);
+      result.tracks.push_back(std::move(track));
     }
-    if (const int failed = write_all(file.get(), trace::write_perfetto({{std::move(made)}})); failed != 0)
+    if (const int failed = write_all(file.get(), trace::write_perfetto({{std::move(result)}})); failed != 0)
       log.warn("the trace could not be written to {}: {}", path_, std::strerror(failed));
-    if (made.lost != 0)
+    if (result.lost != 0)
       log.warn(
           "{} events of the trace are lost: {} host threads keep their last {} each, and {} rings of kernels {}; "
           "record a shorter run, or set PGAS_TRACE_SAMPLE for kernels",
-          made.lost, trace::recorder::most_threads, trace::recorder::usual_events, trace_area::rings,
+          result.lost, trace::recorder::most_threads, trace::recorder::usual_events, trace_area::rings,
           trace_area::ring_events);
   } catch (const std::exception& failed) {
     log.warn("the trace could not be written to {}: {}", path_, failed.what());

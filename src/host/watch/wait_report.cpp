@@ -25,8 +25,8 @@ namespace {
 // Shorter waits are not reported.
 constexpr auto least_of_command = std::chrono::milliseconds(5);
 
-std::chrono::milliseconds lasted(const awaited_command& one) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - one.since);
+std::chrono::milliseconds lasted(const awaited_command& command) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - command.since);
 }
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
@@ -67,25 +67,25 @@ std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wa
   // In a collective, only one thread waits for a message, and all threads have the same epoch. Two waits for one
   // message therefore belong to two groups of threads. A wait that began after the question does not count, because it
   // may follow an answered wait of the same thread.
-  const auto began_before = [=](const kernel_wait& one) {
-    return std::chrono::milliseconds(one.limit_ms) > since_question;
+  const auto began_before = [=](const kernel_wait& wait) {
+    return std::chrono::milliseconds(wait.limit_ms) > since_question;
   };
   for (std::size_t i = 0; i < waits.size(); ++i)
     for (std::size_t k = i + 1; k < waits.size(); ++k) {
       if (!began_before(waits[i]) || !began_before(waits[k])) continue;
-      const std::optional<team_list::place>& one = waits[i].in_team;
+      const std::optional<team_list::place>& place = waits[i].in_team;
       const std::optional<team_list::place>& other = waits[k].in_team;
-      if (!one || !other || one->message == std::nullopt || one->message != other->message) continue;
+      if (!place || !other || place->message == std::nullopt || place->message != other->message) continue;
       return crowded_channel{
-          one->team, one->channel, {waits[i].block, waits[i].thread}, {waits[k].block, waits[k].thread}};
+          place->team, place->channel, {waits[i].block, waits[i].thread}, {waits[k].block, waits[k].thread}};
     }
   return std::nullopt;
 }
 
 std::string wait_report::teams_of_waits() const {
   std::map<control_group::identity, const std::vector<int>*> teams;
-  for (const kernel_wait& one : last_.kernels)
-    if (one.in_team) teams[one.in_team->team] = &one.in_team->members;
+  for (const kernel_wait& wait : last_.kernels)
+    if (wait.in_team) teams[wait.in_team->team] = &wait.in_team->members;
   std::string text;
   for (const auto& [id, members] : teams) {
     const std::string list =
@@ -101,9 +101,9 @@ std::string wait_report::text_of(const kernel_wait& wait) const {
   if (wait.of_stream) {
     std::string writes;
     for (std::size_t i = 0; i < std::min(most_behind, wait.behind.size()); ++i) {
-      const stream_log::write& one = wait.behind[i];
-      writes += fmt::format(R"({}{{"what":"{}","pe":{},"offset":{},"bytes":{}}})", i == 0 ? "" : ",", one.what, one.pe,
-                            one.offset, one.bytes);
+      const stream_log::write& write = wait.behind[i];
+      writes += fmt::format(R"({}{{"what":"{}","pe":{},"offset":{},"bytes":{}}})", i == 0 ? "" : ",", write.what,
+                            write.pe, write.offset, write.bytes);
     }
     more += fmt::format(R"(,"behind":[{}])", writes);
   }
@@ -114,10 +114,10 @@ std::string wait_report::text_of(const kernel_wait& wait) const {
                      more);
 }
 
-std::string wait_report::text_of(const awaited_command& one) const {
-  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}{}}})", what_of(one.cmd),
-                     fmt::join(one.pes, ","), one.cmd.offset, one.cmd.bytes, lasted(one).count(),
-                     field_of_place(one.cmd.offset));
+std::string wait_report::text_of(const awaited_command& command) const {
+  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}{}}})", what_of(command.cmd),
+                     fmt::join(command.pes, ","), command.cmd.offset, command.cmd.bytes, lasted(command).count(),
+                     field_of_place(command.cmd.offset));
 }
 
 std::string wait_report::text_of(const call_list::call& call) const {
@@ -143,10 +143,10 @@ std::string wait_report::sentence_of(const kernel_wait& wait) const {
                      text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
 }
 
-std::string wait_report::sentence_of(const awaited_command& one) const {
-  return fmt::format("{} through the proxy has waited {:.1f} s for PE {}{}", what_of(one.cmd),
-                     static_cast<double>(lasted(one).count()) / 1000.0, fmt::join(one.pes, ", "),
-                     words_of_place(one.cmd.offset));
+std::string wait_report::sentence_of(const awaited_command& command) const {
+  return fmt::format("{} through the proxy has waited {:.1f} s for PE {}{}", what_of(command.cmd),
+                     static_cast<double>(lasted(command).count()) / 1000.0, fmt::join(command.pes, ", "),
+                     words_of_place(command.cmd.offset));
 }
 
 std::string wait_report::sentence_of(const call_list::call& call) const {
@@ -158,7 +158,7 @@ std::string wait_report::sentence_of(const call_list::call& call) const {
 template <class List>
 std::string wait_report::joined(const List& list) const {
   std::string text;
-  for (const auto& one : list) text += (text.empty() ? "" : ",") + text_of(one);
+  for (const auto& item : list) text += (text.empty() ? "" : ",") + text_of(item);
   return text;
 }
 
@@ -175,11 +175,11 @@ void wait_report::ask() {
 bool wait_report::settled() const {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr) return true;
-  for (failure_record& one : control_->answers)
-    if (load(one.complete) == questions_) return true;
+  for (failure_record& record : control_->answers)
+    if (load(record.complete) == questions_) return true;
   const auto open = std::chrono::steady_clock::now() - asked_at_;
   return std::ranges::none_of(calls_->now(),
-                              [open](const call_list::call& one) { return !one.word && one.lasted >= open; });
+                              [open](const call_list::call& call) { return !call.word && call.lasted >= open; });
 }
 
 pe_waits wait_report::collect() {
@@ -187,18 +187,18 @@ pe_waits wait_report::collect() {
   pe_waits found;
   if (control_ == nullptr) return found;
   if (--open_ == 0) std::atomic_ref(control_->question).store(0, std::memory_order_release);
-  for (failure_record& one : control_->answers) {
-    if (load(one.complete) != questions_) continue;
-    found.kernels.push_back(wait_of(one));
+  for (failure_record& record : control_->answers) {
+    if (load(record.complete) != questions_) continue;
+    found.kernels.push_back(wait_of(record));
   }
   // Sorted, because threads answer in an order that depends on the launch.
-  std::ranges::sort(found.kernels, {}, [](const kernel_wait& one) { return std::pair(one.block, one.thread); });
+  std::ranges::sort(found.kernels, {}, [](const kernel_wait& wait) { return std::pair(wait.block, wait.thread); });
   found.crowd =
       crowd_in(found.kernels,
                std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - asked_at_));
   found.more = load(control_->unanswered) == questions_;
   if (proxy_ != nullptr) found.commands = proxy_->awaited();
-  std::erase_if(found.commands, [](const awaited_command& one) { return lasted(one) < least_of_command; });
+  std::erase_if(found.commands, [](const awaited_command& command) { return lasted(command) < least_of_command; });
   found.calls = calls_->now();
   found.short_calls = calls_->short_calls() - short_calls_;
   found.idle = calls_->idle();
@@ -232,8 +232,8 @@ std::string wait_report::answer() {
 std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) const {
   const std::lock_guard lock(mutex_);
   std::vector<long_wait> found;
-  const auto add = [&](std::chrono::milliseconds time, const auto& one) {
-    if (time >= limit) found.push_back({time, sentence_of(one)});
+  const auto add = [&](std::chrono::milliseconds time, const auto& item) {
+    if (time >= limit) found.push_back({time, sentence_of(item)});
   };
   const auto longest = [](const auto& list, const auto& time_of) {
     std::vector<std::pair<std::chrono::milliseconds, std::size_t>> order;
@@ -242,14 +242,14 @@ std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) con
     return order;
   };
   for (const auto& [time, i] :
-       longest(last_.kernels, [](const kernel_wait& one) { return std::chrono::milliseconds(one.limit_ms); }))
+       longest(last_.kernels, [](const kernel_wait& wait) { return std::chrono::milliseconds(wait.limit_ms); }))
     add(time, last_.kernels[i]);
-  for (const auto& [time, i] : longest(last_.commands, [](const awaited_command& one) { return lasted(one); }))
+  for (const auto& [time, i] : longest(last_.commands, [](const awaited_command& command) { return lasted(command); }))
     add(time, last_.commands[i]);
   const bool waits_inside = !last_.kernels.empty() || !last_.commands.empty();
-  for (const auto& [time, i] : longest(last_.calls, [](const call_list::call& one) { return one.lasted; })) {
-    const call_list::call& one = last_.calls[i];
-    if (one.word || (!waits_inside && !std::string_view(one.name).ends_with("synchronize"))) add(time, one);
+  for (const auto& [time, i] : longest(last_.calls, [](const call_list::call& call) { return call.lasted; })) {
+    const call_list::call& call = last_.calls[i];
+    if (call.word || (!waits_inside && !std::string_view(call.name).ends_with("synchronize"))) add(time, call);
   }
   return found;
 }
@@ -258,9 +258,9 @@ std::vector<std::string> wait_report::sentences() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   if (control_ == nullptr) return all;
-  for (const kernel_wait& one : last_.kernels) all.push_back(sentence_of(one));
-  for (const awaited_command& one : last_.commands) all.push_back(sentence_of(one));
-  for (const call_list::call& one : last_.calls) all.push_back(sentence_of(one));
+  for (const kernel_wait& wait : last_.kernels) all.push_back(sentence_of(wait));
+  for (const awaited_command& command : last_.commands) all.push_back(sentence_of(command));
+  for (const call_list::call& call : last_.calls) all.push_back(sentence_of(call));
   return all;
 }
 

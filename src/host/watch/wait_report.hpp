@@ -100,12 +100,12 @@ class wait_report {
   /// The teams of the last waits, as the entries of a JSON array.
   [[nodiscard]] std::string teams_of_waits() const;
   [[nodiscard]] std::string text_of(const kernel_wait& wait) const;
-  [[nodiscard]] std::string text_of(const awaited_command& one) const;
+  [[nodiscard]] std::string text_of(const awaited_command& command) const;
   [[nodiscard]] std::string text_of(const call_list::call& call) const;
   [[nodiscard]] std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
                                          std::uint64_t seen) const;
   [[nodiscard]] std::string sentence_of(const kernel_wait& wait) const;
-  [[nodiscard]] std::string sentence_of(const awaited_command& one) const;
+  [[nodiscard]] std::string sentence_of(const awaited_command& command) const;
   [[nodiscard]] std::string sentence_of(const call_list::call& call) const;
   template <class List>
   [[nodiscard]] std::string joined(const List& list) const;

@@ -33,13 +33,13 @@ struct host_call : call_record {
   host_call(world_state& world, const char* name) noexcept
       : call_record({&world.calls(), world.events(), world.profiled_device()}, name) {}
   /// A collective of a team, enqueued on a stream or called by the host.
-  host_call(team_state& of, const char* name, std::optional<stream_handle> on = std::nullopt) noexcept
-      : host_call(of.world(), name) {
+  host_call(team_state& team, const char* name, std::optional<stream_handle> on = std::nullopt) noexcept
+      : host_call(team.world(), name) {
     trace::event_facts* const collective = facts();
     if (collective == nullptr) return;
     collective->kind = trace::event_kind::collective;
-    collective->team = of.group().id();
-    collective->number = of.next_traced();
+    collective->team = team.group().id();
+    collective->number = team.next_traced();
     if (!on) return;
     collective->by = trace::caller::stream;
     collective->stream = reinterpret_cast<std::uintptr_t>(*on);

@@ -203,8 +203,8 @@ void world_state::make_context() {
   set_team(context_, context_.world());  // the context now contains the routes
   context_.copy_ = world_team_.state().context_copy();
   world_team_.state().write_context(context_);
-  for (team* of : {&domain_team_, &host_team_})
-    if (*of) of->state().write_context(of->state().context());
+  for (team* members : {&domain_team_, &host_team_})
+    if (*members) members->state().write_context(members->state().context());
   grids_ = std::make_unique<grid_state_pool>(*device_, context_);
   fetches_ = std::make_unique<nonblocking_fetches>(*device_);
 }
@@ -254,14 +254,14 @@ void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
   }
 }
 
-void world_state::add_stream(stream_handle made) {
+void world_state::add_stream(stream_handle result) {
   const std::lock_guard lock(streams_mutex_);
-  streams_.insert(made);
+  streams_.insert(result);
 }
 
-void world_state::remove_stream(stream_handle made) noexcept {
+void world_state::remove_stream(stream_handle result) noexcept {
   const std::lock_guard lock(streams_mutex_);
-  streams_.erase(made);
+  streams_.erase(result);
 }
 
 bool world_state::streams_are_idle() {
@@ -448,9 +448,9 @@ std::optional<error> world_state::recorded_failure() const {
   return with_stopped_pe(describe(*record, context_.my_pe(), settings_));
 }
 
-pgas::stream& world_state::default_stream(world& owner) {
+pgas::stream& world_state::default_stream(world& w) {
   const std::lock_guard lock(stream_mutex_);
-  if (!stream_) stream_.emplace(owner);
+  if (!stream_) stream_.emplace(w);
   return *stream_;
 }
 

@@ -147,11 +147,11 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] unsigned max_collective_blocks() const noexcept { return max_collective_blocks_; }
   [[nodiscard]] grid_state_pool& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made at the first call.
-  [[nodiscard]] pgas::stream& default_stream(world& owner);
+  [[nodiscard]] pgas::stream& default_stream(world& w);
 
   /// Registers a stream of the program. The work of the stream uses the heap, so leaving waits for it.
-  void add_stream(stream_handle made);
-  void remove_stream(stream_handle made) noexcept;
+  void add_stream(stream_handle result);
+  void remove_stream(stream_handle result) noexcept;
 
   /// The calls in progress of this PE's threads.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }

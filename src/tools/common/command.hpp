@@ -53,23 +53,23 @@ struct command {
 inline constexpr int wrong_command_line = 2;
 
 /// The exit statuses of the page, and the status for a wrong command line.
-[[nodiscard]] std::vector<entry> statuses_of(const command& of);
+[[nodiscard]] std::vector<entry> statuses_of(const command& program);
 /// The forms of the command line: the name, and the words after it. The command's own form comes first, and the forms
 /// of its subcommands follow.
-[[nodiscard]] std::vector<entry> usage_of(const command& of);
+[[nodiscard]] std::vector<entry> usage_of(const command& program);
 /// The text of --help, in lines of at most usual_width columns.
-[[nodiscard]] std::string help_of(const command& of);
+[[nodiscard]] std::string help_of(const command& program);
 /// The text of --man: a page of section 1, in the macros of man(7). `version` is the version of pgas.
-[[nodiscard]] std::string manual_of(const command& of, const std::string& version);
+[[nodiscard]] std::string manual_of(const command& program, const std::string& version);
 /// The text of --completion, which the shell reads.
-[[nodiscard]] std::string bash_completion_of(const command& of);
-[[nodiscard]] std::string zsh_completion_of(const command& of);
-[[nodiscard]] std::string fish_completion_of(const command& of);
+[[nodiscard]] std::string bash_completion_of(const command& program);
+[[nodiscard]] std::string zsh_completion_of(const command& program);
+[[nodiscard]] std::string fish_completion_of(const command& program);
 
 /// The name of a shell function: the command's name with _ in place of -, and _ before it.
-[[nodiscard]] std::string function_of(const command& of);
+[[nodiscard]] std::string function_of(const command& program);
 /// The last word of the name.
-[[nodiscard]] std::string last_word_of(const command& of);
+[[nodiscard]] std::string last_word_of(const command& program);
 /// The text in single quotes, as bash and zsh read them.
 [[nodiscard]] std::string quoted(const std::string& text);
 

@@ -41,13 +41,13 @@ std::string zsh_lines(const option& each) {
   return out;
 }
 
-std::string zsh_arguments(const command& of) {
+std::string zsh_arguments(const command& program) {
   std::string out = "  _arguments -s -S : \\\n";
-  for (const option& each : of.options) out += zsh_lines(each);
+  for (const option& each : program.options) out += zsh_lines(each);
   std::vector<std::string> words;
-  for (const command& each : of.commands) words.push_back(last_word_of(each));
-  for (const option& each : of.arguments) words.insert(words.end(), each.choices.begin(), each.choices.end());
-  if (of.starts_program)
+  for (const command& each : program.commands) words.push_back(last_word_of(each));
+  for (const option& each : program.arguments) words.insert(words.end(), each.choices.begin(), each.choices.end());
+  if (program.starts_program)
     out += "    '(-)1:program:_command_names -e' '*::argument:_normal'\n";
   else if (!words.empty())
     out += fmt::format("    {}\n", quoted(fmt::format("*:word:({})", fmt::join(words, " "))));
@@ -59,10 +59,10 @@ std::string zsh_arguments(const command& of) {
 /// The text in single quotes, as fish reads them.
 std::string in_fish(const std::string& text) { return '\'' + with_backslashes(text, "\\'") + '\''; }
 
-std::string fish_lines(const command& of, const std::string& tool, const std::string& when) {
+std::string fish_lines(const command& program, const std::string& tool, const std::string& when) {
   const std::string head = fmt::format("complete -c {}{}", tool, when.empty() ? "" : " -n " + in_fish(when));
   std::string out;
-  for (const option& each : of.options) {
+  for (const option& each : program.options) {
     out += head;
     for (const std::string& name : each.names)
       out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -75,9 +75,9 @@ std::string fish_lines(const command& of, const std::string& tool, const std::st
       out += " -x" + (words.empty() ? std::string() : " -a " + in_fish(words));
     out += fmt::format(" -d {}\n", in_fish(each.meaning));
   }
-  for (const command& each : of.commands)
+  for (const command& each : program.commands)
     out += fmt::format("{} -a {} -d {}\n", head, last_word_of(each), in_fish(each.says.summary));
-  for (const option& each : of.arguments)
+  for (const option& each : program.arguments)
     if (!each.choices.empty())
       out += fmt::format("{} -a {} -d {}\n", head, in_fish(fmt::format("{}", fmt::join(each.choices, " "))),
                          in_fish(each.names.front()));
@@ -86,35 +86,35 @@ std::string fish_lines(const command& of, const std::string& tool, const std::st
 
 }  // namespace
 
-std::string zsh_completion_of(const command& of) {
-  const std::string function = function_of(of);
+std::string zsh_completion_of(const command& program) {
+  const std::string function = function_of(program);
   std::string out =
-      fmt::format("#compdef {}\n# Printed by {} --completion zsh.\n{}() {{\n", of.name, of.name, function);
-  for (const command& each : of.commands) {
+      fmt::format("#compdef {}\n# Printed by {} --completion zsh.\n{}() {{\n", program.name, program.name, function);
+  for (const command& each : program.commands) {
     out += fmt::format("  local at=${{words[(i){}]}}\n", last_word_of(each));
     out += "  if (( at > 1 && at < CURRENT )); then\n    shift $(( at - 1 )) words\n    (( CURRENT -= at - 1 ))\n";
     out += zsh_arguments(each) + "    return\n  fi\n";
   }
-  out += zsh_arguments(of) + "}\n";
+  out += zsh_arguments(program) + "}\n";
   // If zsh loads the file from fpath, it runs the file as the first call of the function. If the shell reads the text
   // by eval, the text only defines the function.
-  return out +
-         fmt::format("if [[ $funcstack[1] == {0} ]]; then {0} \"$@\"; else compdef {0} {1}; fi\n", function, of.name);
+  return out + fmt::format("if [[ $funcstack[1] == {0} ]]; then {0} \"$@\"; else compdef {0} {1}; fi\n", function,
+                           program.name);
 }
 
-std::string fish_completion_of(const command& of) {
-  std::string out = fmt::format("# Printed by {} --completion fish.\ncomplete -c {} -f\n", of.name, of.name);
+std::string fish_completion_of(const command& program) {
+  std::string out = fmt::format("# Printed by {} --completion fish.\ncomplete -c {} -f\n", program.name, program.name);
   std::vector<std::string> commands;
-  for (const command& each : of.commands) commands.push_back(last_word_of(each));
+  for (const command& each : program.commands) commands.push_back(last_word_of(each));
   const std::string seen = fmt::format("__fish_seen_subcommand_from {}", fmt::join(commands, " "));
-  out += fish_lines(of, of.name, commands.empty() ? "" : "not " + seen);
-  for (const command& each : of.commands)
-    out += fish_lines(each, of.name, "__fish_seen_subcommand_from " + last_word_of(each));
-  if (of.starts_program) {
+  out += fish_lines(program, program.name, commands.empty() ? "" : "not " + seen);
+  for (const command& each : program.commands)
+    out += fish_lines(each, program.name, "__fish_seen_subcommand_from " + last_word_of(each));
+  if (program.starts_program) {
     std::vector<std::string> with_value;
-    for (const option& each : of.options)
+    for (const option& each : program.options)
       if (each.takes_value()) with_value.insert(with_value.end(), each.names.begin(), each.names.end());
-    out += fmt::format("complete -c {} -x -a {}\n", of.name,
+    out += fmt::format("complete -c {} -x -a {}\n", program.name,
                        in_fish(fmt::format("(__fish_complete_subcommand {})", fmt::join(with_value, " "))));
   }
   return out;

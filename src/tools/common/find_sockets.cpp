@@ -15,9 +15,9 @@ std::set<found_socket> find_sockets(std::string_view prefix, const std::string& 
   }
   std::error_code none;
   if (directory.empty()) return found;
-  for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
-       one.increment(none)) {
-    const std::string name = one->path().filename().string();
+  for (auto item = std::filesystem::directory_iterator(directory, none); item != std::filesystem::directory_iterator();
+       item.increment(none)) {
+    const std::string name = item->path().filename().string();
     if (name.starts_with(prefix)) found.insert({directory, name});
   }
   return found;

@@ -45,8 +45,8 @@ void add_options(std::string& out, const char* title, const std::vector<option>&
 
 }  // namespace
 
-std::vector<entry> statuses_of(const command& of) {
-  std::vector<entry> all = of.says.statuses;
+std::vector<entry> statuses_of(const command& program) {
+  std::vector<entry> all = program.says.statuses;
   const std::string word = std::to_string(wrong_command_line);
   const auto behind =
       std::ranges::find_if(all, [&](const entry& each) { return each.word.size() > 1 || each.word > word; });
@@ -54,40 +54,42 @@ std::vector<entry> statuses_of(const command& of) {
   return all;
 }
 
-std::vector<entry> usage_of(const command& of) {
+std::vector<entry> usage_of(const command& program) {
   std::string words = "[OPTIONS]";
-  for (const option& each : of.arguments) words += fmt::format(" [{}{}]", each.names.front(), each.many ? "..." : "");
-  std::vector<entry> lines{{of.name, of.says.usage.empty() ? words : of.says.usage}};
-  for (const command& each : of.commands) std::ranges::move(usage_of(each), std::back_inserter(lines));
+  for (const option& each : program.arguments)
+    words += fmt::format(" [{}{}]", each.names.front(), each.many ? "..." : "");
+  std::vector<entry> lines{{program.name, program.says.usage.empty() ? words : program.says.usage}};
+  for (const command& each : program.commands) std::ranges::move(usage_of(each), std::back_inserter(lines));
   return lines;
 }
 
-std::string help_of(const command& of) {
-  std::string out = fmt::format("{}: {}\n\n", of.name, wrapped(of.says.summary, usual_width, 2, of.name.size() + 2));
+std::string help_of(const command& program) {
+  std::string out =
+      fmt::format("{}: {}\n\n", program.name, wrapped(program.says.summary, usual_width, 2, program.name.size() + 2));
   const char* label = "Usage: ";
-  for (const auto& [name, words] : usage_of(of)) {
+  for (const auto& [name, words] : usage_of(program)) {
     out += fmt::format("{}{} {}\n", label, name, words);
     label = "       ";
   }
-  for (const std::string& paragraph : of.says.paragraphs) out += '\n' + wrapped(paragraph, usual_width, 0) + '\n';
-  add_options(out, "Arguments", of.arguments);
-  add_options(out, "Options", of.options);
+  for (const std::string& paragraph : program.says.paragraphs) out += '\n' + wrapped(paragraph, usual_width, 0) + '\n';
+  add_options(out, "Arguments", program.arguments);
+  add_options(out, "Options", program.options);
   std::vector<entry> commands;
-  for (const command& each : of.commands) commands.push_back({last_word_of(each), each.says.summary});
+  for (const command& each : program.commands) commands.push_back({last_word_of(each), each.says.summary});
   add_section(out, "Commands", commands);
-  add_section(out, "Examples", of.says.examples);
-  add_section(out, "Exit status", statuses_of(of));
+  add_section(out, "Examples", program.says.examples);
+  add_section(out, "Exit status", statuses_of(program));
   return out;
 }
 
-std::string function_of(const command& of) {
-  std::string name = "_" + of.name;
+std::string function_of(const command& program) {
+  std::string name = "_" + program.name;
   std::ranges::replace_if(
       name, [](char c) { return c == '-' || c == ' '; }, '_');
   return name;
 }
 
-std::string last_word_of(const command& of) { return of.name.substr(of.name.rfind(' ') + 1); }
+std::string last_word_of(const command& program) { return program.name.substr(program.name.rfind(' ') + 1); }
 
 std::string quoted(const std::string& text) {
   std::string out = "'";

@@ -53,10 +53,10 @@ void print_section(std::string& out, const char* title, const std::vector<entry>
   for (const entry& each : entries) print_entry(out, bold(each.word), each.meaning);
 }
 
-void print_options(std::string& out, const command& of) {
+void print_options(std::string& out, const command& program) {
   out += ".SH OPTIONS\n";
-  for (const option& each : of.arguments) print_entry(out, italic(each.names.front()), each.meaning);
-  for (const option& each : of.options) {
+  for (const option& each : program.arguments) print_entry(out, italic(each.names.front()), each.meaning);
+  for (const option& each : program.options) {
     std::string head;
     for (const std::string& name : each.names) head += (head.empty() ? "" : ", ") + bold(name);
     if (each.takes_value()) head += ' ' + italic(each.value);
@@ -73,36 +73,36 @@ std::string page_of(const std::string& name) {
 
 }  // namespace
 
-std::string manual_of(const command& of, const std::string& version) {
-  std::string title = page_of(of.name);
-  std::string out = fmt::format(".\\\" Printed by {} --man.\n", of.name);
+std::string manual_of(const command& program, const std::string& version) {
+  std::string title = page_of(program.name);
+  std::string out = fmt::format(".\\\" Printed by {} --man.\n", program.name);
   std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   out += fmt::format(".TH {} 1 \"\" \"pgas {}\" \"pgas\"\n", escaped(title), version);
-  out += fmt::format(".SH NAME\n{} \\- {}\n", escaped(page_of(of.name)), escaped(of.says.summary));
+  out += fmt::format(".SH NAME\n{} \\- {}\n", escaped(page_of(program.name)), escaped(program.says.summary));
   out += ".SH SYNOPSIS\n";
   const char* between = "";
-  for (const auto& [name, words] : usage_of(of)) {
+  for (const auto& [name, words] : usage_of(program)) {
     out += fmt::format("{}{} {}\n", between, bold(name), escaped(words));
     between = ".br\n";
   }
   out += ".SH DESCRIPTION\n";
   between = "";
-  for (const std::string& paragraph : of.says.paragraphs) {
+  for (const std::string& paragraph : program.says.paragraphs) {
     out += between + filled(paragraph);
     between = ".PP\n";
   }
-  print_options(out, of);
+  print_options(out, program);
   std::vector<entry> commands;
-  for (const command& each : of.commands)
+  for (const command& each : program.commands)
     commands.push_back({last_word_of(each), fmt::format("{}; see {}(1)", each.says.summary, page_of(each.name))});
   print_section(out, "COMMANDS", commands);
-  print_section(out, "EXIT STATUS", statuses_of(of));
-  print_section(out, "ENVIRONMENT", of.says.variables);
-  print_section(out, "EXAMPLES", of.says.examples);
-  if (of.says.see_also.empty()) return out;
+  print_section(out, "EXIT STATUS", statuses_of(program));
+  print_section(out, "ENVIRONMENT", program.says.variables);
+  print_section(out, "EXAMPLES", program.says.examples);
+  if (program.says.see_also.empty()) return out;
   out += ".SH SEE ALSO\n";
-  for (const std::string& each : of.says.see_also)
-    out += fmt::format(".BR {} (1){}\n", escaped(each), &each == &of.says.see_also.back() ? "" : ",");
+  for (const std::string& each : program.says.see_also)
+    out += fmt::format(".BR {} (1){}\n", escaped(each), &each == &program.says.see_also.back() ? "" : ",");
   return out;
 }
 

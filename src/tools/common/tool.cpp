@@ -58,8 +58,8 @@ command describe(const CLI::App& app) {
     found.says = formatter->says();
   for (const CLI::Option* const each : app.get_options()) {
     if (each->get_group().empty()) continue;
-    option one = describe(*each);
-    (each->nonpositional() ? found.options : found.arguments).push_back(std::move(one));
+    option item = describe(*each);
+    (each->nonpositional() ? found.options : found.arguments).push_back(std::move(item));
   }
   for (const CLI::App* const each : app.get_subcommands([](const CLI::App*) { return true; }))
     found.commands.push_back(describe(*each));
@@ -74,9 +74,9 @@ command describe(const CLI::App& app) {
   throw CLI::Success();
 }
 
-std::string completion_of(const command& of, const std::string& shell) {
-  if (shell == "bash") return bash_completion_of(of);
-  return shell == "zsh" ? zsh_completion_of(of) : fish_completion_of(of);
+std::string completion_of(const command& program, const std::string& shell) {
+  if (shell == "bash") return bash_completion_of(program);
+  return shell == "zsh" ? zsh_completion_of(program) : fish_completion_of(program);
 }
 
 /// The text of a command-line error, with the command that prints the options.

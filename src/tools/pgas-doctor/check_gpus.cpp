@@ -156,8 +156,8 @@ row row_of_segments(const config& settings) {
   for (const handle_kind kind : device->handle_kinds()) {
     if (device->places(kind)) continue;  // only another process can open a legacy handle; check_sharing() tries that
     try {
-      const mapped_segment made(*device, device->create(bytes, kind), kind, bytes);
-      const mapped_segment opened(*device, device->import_segment(device->export_segment(made.id()), bytes), kind,
+      const mapped_segment result(*device, device->create(bytes, kind), kind, bytes);
+      const mapped_segment opened(*device, device->import_segment(device->export_segment(result.id()), bytes), kind,
                                   bytes);
       device->fill(opened.words(), 0, bytes, nullptr);
       detail::operation_request add;

@@ -19,13 +19,13 @@ void share_with_itself(detail::device& on, handle_kind kind) {
   const std::size_t bytes = on.granularity();
   const mapped_segment here(on, on.create(bytes, kind), kind, bytes);
   const detail::exported_handle handle = on.export_segment(here.id());
-  const mapped_segment there(on, on.import_segment(handle, bytes), kind, bytes);
+  const mapped_segment mapped(on, on.import_segment(handle, bytes), kind, bytes);
   constexpr std::uint64_t pattern = 0x0123456789abcdef;
   const std::size_t last = bytes / sizeof pattern - 1;
-  there.words()[last] = pattern;
-  std::atomic_ref(there.words()[0]).fetch_add(7);
+  mapped.words()[last] = pattern;
+  std::atomic_ref(mapped.words()[0]).fetch_add(7);
   std::atomic_ref(here.words()[0]).fetch_add(5);
-  if (here.words()[last] != pattern || there.words()[0] != 12)
+  if (here.words()[last] != pattern || mapped.words()[0] != 12)
     throw error(code::device_failed, "what was stored at one address is not at the other");
 }
 

@@ -25,12 +25,12 @@ std::vector<std::string> interfaces_up() {
   std::vector<std::string> names;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return names;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+  for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
     const bool internet =
-        one->ifa_addr != nullptr && (one->ifa_addr->sa_family == AF_INET || one->ifa_addr->sa_family == AF_INET6);
-    if (internet && (one->ifa_flags & IFF_UP) != 0 && (one->ifa_flags & IFF_LOOPBACK) == 0 &&
-        std::ranges::find(names, one->ifa_name) == names.end())
-      names.emplace_back(one->ifa_name);
+        entry->ifa_addr != nullptr && (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
+    if (internet && (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0 &&
+        std::ranges::find(names, entry->ifa_name) == names.end())
+      names.emplace_back(entry->ifa_name);
   }
   ::freeifaddrs(all);
   return names;

@@ -51,8 +51,9 @@ refusal try_addresses(const std::vector<detail::tcp_address>& addresses, std::ch
     result.why += fmt::format("{}{} ({})", result.why.empty() ? "" : ", ", to.text(),
                               outcome == EINPROGRESS ? "no answer" : detail::errno_text(outcome));
   }
-  const bool loopback_only = std::ranges::all_of(
-      addresses, [](const detail::tcp_address& one) { return one.host().starts_with("127.") || one.host() == "::1"; });
+  const bool loopback_only = std::ranges::all_of(addresses, [](const detail::tcp_address& address) {
+    return address.host().starts_with("127.") || address.host() == "::1";
+  });
   if (loopback_only)
     result.fix = no_interface;
   else if (routed)

@@ -60,8 +60,8 @@ row check_ucx(const job& all, const config& settings) {
     const detail::no_file_limit_signal no_signal;
     log::logger quiet(log_level::error);
     wanted.log = &quiet;
-    const std::unique_ptr<detail::transport> made = detail::make_ucx_transport(wanted);
-    return made->address().empty() ? std::string("it has no address") : made->name();
+    const std::unique_ptr<detail::transport> result = detail::make_ucx_transport(wanted);
+    return result->address().empty() ? std::string("it has no address") : result->name();
   });
   const bool needed = all.proxied();
   const std::string choice = own_choice();

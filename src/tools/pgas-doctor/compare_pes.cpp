@@ -34,10 +34,10 @@ row compare_hosts(const job& all) {
     names.emplace(all.host_of[pe], all.pes[pe]["host"].get<std::string>());
   std::string found;
   for (const auto& [host, name] : names) {
-    std::vector<int> there;
+    std::vector<int> positions;
     for (int pe = 0; pe < all.n(); ++pe)
-      if (all.host_of[static_cast<std::size_t>(pe)] == host) there.push_back(pe);
-    found += fmt::format("{}{} on {}", found.empty() ? "" : "; ", name_pes(there), name);
+      if (all.host_of[static_cast<std::size_t>(pe)] == host) positions.push_back(pe);
+    found += fmt::format("{}{} on {}", found.empty() ? "" : "; ", name_pes(positions), name);
   }
   for (std::size_t pe = 1; pe < all.pes.size(); ++pe)
     if (all.pes[pe]["boot"] == all.pes[0]["boot"] && all.host_of[pe] != all.host_of[0])
@@ -168,8 +168,8 @@ row compare_cpus(const job& all) {
       return {"CPUs", verdict::slow, fmt::format("{} PEs have {} CPU{} between them", pes, cpus, cpus == 1 ? "" : "s"),
               "waiting PEs take CPU time from the PEs that they wait for", fix};
   }
-  const bool one = std::ranges::any_of(all.pes, [](const facts& each) { return each["cpus"].size() == 1; });
-  if (all.proxied() && one)
+  const bool single = std::ranges::any_of(all.pes, [](const facts& each) { return each["cpus"].size() == 1; });
+  if (all.proxied() && single)
     return {"CPUs", verdict::slow, "each PE has one CPU for the program and its proxy",
             "transfers to proxied PEs progress only while the program waits", fix};
   return {"CPUs", verdict::ok, "one or more for each PE"};

@@ -104,11 +104,11 @@ job gather_job(bootstrap& exchange, const facts& mine, const config& settings) {
   for (const facts& each : all.pes) {
     if (!each.contains("boot") || !each.contains("library"))
       throw error(code::bootstrap_protocol, "a PE does not run pgas-doctor, or one of another version");
-    detail::peer_descriptor one;
-    one.machine = detail::short_for(each["boot"].get<std::string>());
-    one.network_namespace = detail::short_for(each["net"].get<std::string>());
-    one.in_directory = each["socket kind"] == "directory" ? 1 : 0;
-    descriptors.push_back(std::move(one));
+    detail::peer_descriptor descriptor;
+    descriptor.machine = detail::short_for(each["boot"].get<std::string>());
+    descriptor.network_namespace = detail::short_for(each["net"].get<std::string>());
+    descriptor.in_directory = each["socket kind"] == "directory" ? 1 : 0;
+    descriptors.push_back(std::move(descriptor));
   }
   all.host_of = detail::hosts_of(descriptors);
   std::vector<int> sets(all.pes.size(), 0);

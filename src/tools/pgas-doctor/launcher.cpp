@@ -44,8 +44,8 @@ constexpr launcher launchers[] = {
 
 /// Whether the variable of a launcher describes this process. In an allocation of Slurm (salloc, sbatch), the batch
 /// script has the job's variables, but is not a task.
-bool counts(const launcher& one) {
-  const std::string_view name = one.size;
+bool counts(const launcher& item) {
+  const std::string_view name = item.size;
   if (!name.starts_with("SLURM")) return true;
   return setting_of_others("SLURM_STEP_ID").has_value() && setting_of_others("SLURM_STEP_ID") != "4294967291" &&
          setting_of_others("SLURM_PROCID").has_value();
@@ -61,12 +61,12 @@ int rank_by_launcher() {
 
 row check_launcher(int size, const std::string& how) {
   if (size == 1)
-    for (const launcher& one : launchers)
-      if (const auto started = number_in(one.size); started && *started > 1 && counts(one))
+    for (const launcher& item : launchers)
+      if (const auto started = number_in(item.size); started && *started > 1 && counts(item))
         return {"launcher", verdict::fails,
-                fmt::format("{} started {} processes ({}), and each is a world of its own: {}", one.name, *started,
-                            one.size, how),
-                "every process is PE 0 of 1: none sees the others", one.fix};
+                fmt::format("{} started {} processes ({}), and each is a world of its own: {}", item.name, *started,
+                            item.size, how),
+                "every process is PE 0 of 1: none sees the others", item.fix};
   return {"launcher", verdict::ok, how};
 }
 

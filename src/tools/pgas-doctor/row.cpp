@@ -86,15 +86,15 @@ nlohmann::json to_json(const row& from) {
 }
 
 row row_from(const nlohmann::json& from) {
-  row made;
-  from.at("name").get_to(made.name);
-  from.at("found").get_to(made.found);
-  from.at("means").get_to(made.means);
-  from.at("fix").get_to(made.fix);
-  from.at("pes").get_to(made.pes);
+  row result;
+  from.at("name").get_to(result.name);
+  from.at("found").get_to(result.found);
+  from.at("means").get_to(result.means);
+  from.at("fix").get_to(result.fix);
+  from.at("pes").get_to(result.pes);
   const auto word = std::ranges::find(words, from.at("verdict").get<std::string>());
-  made.is = word == words.end() ? verdict::unknown : static_cast<verdict>(word - words.begin());
-  return made;
+  result.is = word == words.end() ? verdict::unknown : static_cast<verdict>(word - words.begin());
+  return result;
 }
 
 }  // namespace pgas::doctor

@@ -233,9 +233,9 @@ int examine(const request& how, const std::function<void(journal&)>& work) {
   }
   telling.in.reset();
   saying.in.reset();
-  examination one(how, worker, std::move(telling.out), std::move(saying.out),
+  examination run(how, worker, std::move(telling.out), std::move(saying.out),
                   detail::unique_fd(::signalfd(-1, &ends, SFD_CLOEXEC)));
-  return one.run();
+  return run.run();
 }
 
 }  // namespace pgas::doctor

@@ -35,8 +35,8 @@ std::string lines_about(const std::string& list, pid_t pid) {
 std::string shared_text(const std::string& directory, std::optional<pid_t> pid) {
   std::string text;
   if (!directory.empty()) pgas::detail::sweep_sockets(directory);
-  for (const pgas::tools::found_socket& one : pgas::tools::find_sockets(pgas::detail::socket_prefix, directory)) {
-    const std::string socket = one.address().text();
+  for (const pgas::tools::found_socket& item : pgas::tools::find_sockets(pgas::detail::socket_prefix, directory)) {
+    const std::string socket = item.address().text();
     try {
       const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
       text += pid ? lines_about(list, *pid) : list;

@@ -51,15 +51,15 @@ class exposition {
   }
   /// @param labels begins with a comma if there are labels besides world and pe
   template <class Value>
-  void sample(const local_pe& of, Value value, std::string_view labels = {}) {
-    text_ += fmt::format("{}{{world=\"{}\",pe=\"{}\"{}}} {}\n", name_, escaped(of.world), of.pe, labels, value);
+  void sample(const local_pe& pe, Value value, std::string_view labels = {}) {
+    text_ += fmt::format("{}{{world=\"{}\",pe=\"{}\"{}}} {}\n", name_, escaped(pe.world), pe.pe, labels, value);
   }
   /// Calls `add(pe, statistics)` for each PE that has answered.
   template <class Add>
   void each(const char* name, const char* type, const char* help, const Add& add) {
     begin(name, type, help);
-    for (const local_pe& one : pes_)
-      if (one.says) add(one, *one.says);
+    for (const local_pe& pe : pes_)
+      if (pe.says) add(pe, *pe.says);
   }
   /// Adds one sample for each PE.
   template <class Value>
@@ -95,10 +95,10 @@ using add_counts = void(exposition&, const local_pe&, const operation_counts&, c
 /// A metric of host threads and streams.
 void add_callers(exposition& page, const char* name, const char* help, add_counts& add) {
   page.each(name, "counter", help, [&](const local_pe& pe, const pe_statistics& says) {
-    for (const auto& [peer, of] : says.peers) {
-      const char* const route = of.direct ? "direct" : "proxied";
-      add(page, pe, of.host, fmt::format(R"(,peer="{}",route="{}",by="host")", peer, route));
-      add(page, pe, of.streams, fmt::format(R"(,peer="{}",route="{}",by="stream")", peer, route));
+    for (const auto& [peer, counts] : says.peers) {
+      const char* const route = counts.direct ? "direct" : "proxied";
+      add(page, pe, counts.host, fmt::format(R"(,peer="{}",route="{}",by="host")", peer, route));
+      add(page, pe, counts.streams, fmt::format(R"(,peer="{}",route="{}",by="stream")", peer, route));
     }
   });
 }
@@ -106,7 +106,7 @@ void add_callers(exposition& page, const char* name, const char* help, add_count
 /// A metric of commands to the proxy.
 void add_commands(exposition& page, const char* name, const char* help, add_counts& add) {
   page.each(name, "counter", help, [&](const local_pe& pe, const pe_statistics& says) {
-    for (const auto& [peer, of] : says.peers) add(page, pe, of.proxy, fmt::format(R"(,peer="{}")", peer));
+    for (const auto& [peer, counts] : says.peers) add(page, pe, counts.proxy, fmt::format(R"(,peer="{}")", peer));
   });
 }
 
@@ -127,16 +127,16 @@ void add_proxy(exposition& page) {
 void add_calls(exposition& page) {
   const auto add = [&page](const char* name, const char* type, const char* help, const auto& value) {
     page.each(name, type, help, [&](const local_pe& pe, const pe_statistics& says) {
-      for (const call_stats& one : says.stats.calls)
-        page.sample(pe, value(one), fmt::format(R"(,call="{}")", escaped(one.name)));
+      for (const call_stats& call : says.stats.calls)
+        page.sample(pe, value(call), fmt::format(R"(,call="{}")", escaped(call.name)));
     });
   };
   add("pgas_calls_total", "counter", "Calls that wait for other PEs, and have ended.",
-      [](const call_stats& of) { return of.calls; });
+      [](const call_stats& calls) { return calls.calls; });
   add("pgas_call_seconds_total", "counter", "Time in those calls.",
-      [](const call_stats& of) { return seconds(of.time); });
+      [](const call_stats& calls) { return seconds(calls.time); });
   add("pgas_call_running_seconds", "gauge", "For how long such a call is under way; of several, the longest.",
-      [](const call_stats& of) { return seconds(of.running); });
+      [](const call_stats& calls) { return seconds(calls.running); });
 }
 
 void add_heap(exposition& page) {
@@ -161,8 +161,9 @@ void add_control(exposition& page) {
   count("pgas_heartbeats_received_total", "Heartbeats received from them.", &world_stats::heartbeats_received);
   page.each("pgas_peer_silence_seconds", "gauge", "Time since the last message from a PE of another host.",
             [&](const local_pe& pe, const pe_statistics& says) {
-              for (const auto& [peer, of] : says.peers)
-                if (of.silence.count() >= 0) page.sample(pe, seconds(of.silence), fmt::format(R"(,peer="{}")", peer));
+              for (const auto& [peer, counts] : says.peers)
+                if (counts.silence.count() >= 0)
+                  page.sample(pe, seconds(counts.silence), fmt::format(R"(,peer="{}")", peer));
             });
   page.gauge("pgas_idle_seconds", "Time since a host thread was last in a call of this world.",
              [](const pe_statistics& says) { return seconds(says.stats.idle); });
@@ -200,24 +201,24 @@ world_stats stats_of(const json& said) {
 
 std::optional<pe_statistics> read_statistics(const json& said) {
   try {
-    pe_statistics made;
-    made.host = said.at("host");
-    made.device = said.at("device");
-    made.version = said.at("version");
-    made.pid = said.at("pid");
-    made.pes = said.at("n_pes");
-    made.stats = stats_of(said);
-    for (const json& of : said.at("by_peer")) {
-      peer_stats one;
-      one.direct = of.at(1);
-      one.silence = std::chrono::milliseconds(of.at(2).get<std::int64_t>());
-      one.host = counts_of(of.at(3));
-      one.streams = counts_of(of.at(4));
-      one.proxy = counts_of(of.at(5));
-      made.peers.emplace_back(of.at(0), one);
+    pe_statistics result;
+    result.host = said.at("host");
+    result.device = said.at("device");
+    result.version = said.at("version");
+    result.pid = said.at("pid");
+    result.pes = said.at("n_pes");
+    result.stats = stats_of(said);
+    for (const json& value : said.at("by_peer")) {
+      peer_stats peer;
+      peer.direct = value.at(1);
+      peer.silence = std::chrono::milliseconds(value.at(2).get<std::int64_t>());
+      peer.host = counts_of(value.at(3));
+      peer.streams = counts_of(value.at(4));
+      peer.proxy = counts_of(value.at(5));
+      result.peers.emplace_back(value.at(0), peer);
     }
-    made.peers_left_out = said.at("peers_left_out");
-    return made;
+    result.peers_left_out = said.at("peers_left_out");
+    return result;
   } catch (const json::exception&) {
     return std::nullopt;
   }
@@ -226,11 +227,11 @@ std::optional<pe_statistics> read_statistics(const json& said) {
 std::string metrics_page(const std::vector<local_pe>& pes) {
   exposition page(pes);
   std::set<std::string_view> worlds;
-  for (const local_pe& one : pes) worlds.insert(one.world);
+  for (const local_pe& pe : pes) worlds.insert(pe.world);
   page.begin("pgas_worlds", "gauge", "Worlds of this user with a PE on this host.");
   page.total(worlds.size());
   page.begin("pgas_pe_up", "gauge", "1 if the PE has answered, 0 if it is stopped, joins or leaves.");
-  for (const local_pe& one : pes) page.sample(one, one.says ? 1 : 0);
+  for (const local_pe& pe : pes) page.sample(pe, pe.says ? 1 : 0);
   page.each("pgas_pe_info", "gauge", "This PE.", [&](const local_pe& pe, const pe_statistics& says) {
     page.sample(pe, 1,
                 fmt::format(R"(,pes="{}",host="{}",pid="{}",device="{}",version="{}")", says.pes, escaped(says.host),
@@ -254,12 +255,12 @@ std::string metrics_page(const std::vector<local_pe>& pes) {
 std::string metrics_collector::collect() {
   std::vector<local_pe> pes;
   std::set<std::pair<std::string, int>> owned;
-  for (const pgas_why::answering_pe& one : pgas_why::ask_each(pgas_why::find_jobs(directory_))) {
+  for (const pgas_why::answering_pe& pe : pgas_why::ask_each(pgas_why::find_jobs(directory_))) {
     // If the user of a PE is not known, the page includes the PE only if the previous page included it. This happens
     // only while the PE's queue of connections is full.
-    if (!one.owned && !owned_.contains({one.job, one.pe})) continue;
-    owned.emplace(one.job, one.pe);
-    pes.push_back({one.job, one.pe, read_statistics(one.said)});
+    if (!pe.owned && !owned_.contains({pe.job, pe.pe})) continue;
+    owned.emplace(pe.job, pe.pe);
+    pes.push_back({pe.job, pe.pe, read_statistics(pe.said)});
   }
   owned_ = std::move(owned);
   return metrics_page(pes);

@@ -89,7 +89,7 @@ metrics_server::metrics_server(event_loop& loop, const tcp_address& where, std::
 }
 
 metrics_server::~metrics_server() {
-  for (client& one : clients_) close(one);
+  for (client& item : clients_) close(item);
   loop_.forget(listener_.fd());
 }
 
@@ -116,34 +116,34 @@ void metrics_server::accept() {
 }
 
 void metrics_server::make_room() noexcept {
-  const auto connections_of = [this](const client& one) {
-    return std::ranges::count(clients_, one.address, &client::address);
+  const auto connections_of = [this](const client& item) {
+    return std::ranges::count(clients_, item.address, &client::address);
   };
   // Clients are in the order of their arrival.
   auto victim = clients_.begin();
-  for (auto one = clients_.begin(); one != clients_.end(); ++one) {
-    const auto rank = [&](const client& of) {
-      const bool answered = !of.response.empty() && of.sent == of.response.size();
-      return std::tuple(answered, of.response.empty(), connections_of(of));
+  for (auto item = clients_.begin(); item != clients_.end(); ++item) {
+    const auto rank = [&](const client& peer) {
+      const bool answered = !peer.response.empty() && peer.sent == peer.response.size();
+      return std::tuple(answered, peer.response.empty(), connections_of(peer));
     };
-    if (rank(*one) > rank(*victim)) victim = one;
+    if (rank(*item) > rank(*victim)) victim = item;
   }
   close(*victim);
   clients_.erase(victim);
 }
 
 void metrics_server::on_event(int fd) noexcept {
-  const auto of = std::ranges::find_if(clients_, [fd](const client& one) { return one.socket.get() == fd; });
-  if (of == clients_.end()) return;
+  const auto entry = std::ranges::find_if(clients_, [fd](const client& item) { return item.socket.get() == fd; });
+  if (entry == clients_.end()) return;
   bool goes_on = false;
   try {
-    goes_on = advance(*of);
+    goes_on = advance(*entry);
   } catch (const std::exception& why) {  // the server continues after this error
     fmt::print(stderr, "pgas-info: a request could not be answered: {}\n", why.what());
   }
   if (goes_on) return;
-  close(*of);
-  clients_.erase(of);
+  close(*entry);
+  clients_.erase(entry);
 }
 
 bool metrics_server::advance(client& from) {
@@ -196,14 +196,14 @@ void metrics_server::close(client& which) noexcept {
 
 std::optional<clock::time_point> metrics_server::next_wake() const noexcept {
   std::optional<clock::time_point> next;
-  for (const client& one : clients_) next = next ? std::min(*next, one.until) : one.until;
+  for (const client& item : clients_) next = next ? std::min(*next, item.until) : item.until;
   return next;
 }
 
 void metrics_server::check() noexcept {
-  std::erase_if(clients_, [&, now = clock::now()](client& one) {
-    if (now < one.until) return false;
-    close(one);
+  std::erase_if(clients_, [&, now = clock::now()](client& item) {
+    if (now < item.until) return false;
+    close(item);
     return true;
   });
 }

@@ -53,35 +53,37 @@ std::string time_of(const json& ms) {
 }
 
 /// The line below a PE's columns: failures, errors, warnings, and a call that has not ended.
-std::string remarks_on(const json& of) {
+std::string remarks_on(const json& value) {
   std::vector<std::string> all;
-  const auto add_count = [&](const char* name, const char* one, const char* several) {
-    if (const auto n = of.at(name).get<std::uint64_t>()) all.push_back(fmt::format("{} {}", n, n == 1 ? one : several));
+  const auto add_count = [&](const char* name, const char* singular, const char* several) {
+    if (const auto n = value.at(name).get<std::uint64_t>())
+      all.push_back(fmt::format("{} {}", n, n == 1 ? singular : several));
   };
-  if (of.at("failed").get<bool>()) all.emplace_back("the world has failed");
+  if (value.at("failed").get<bool>()) all.emplace_back("the world has failed");
   add_count("errors", "error", "errors");
   add_count("warnings", "warning", "warnings");
-  if (const auto name = of.at("running").get<std::string>(); !name.empty())
-    all.push_back(fmt::format("in {} for {}", pgas::detail::printable(name), time_of(of.at("running_ms"))));
+  if (const auto name = value.at("running").get<std::string>(); !name.empty())
+    all.push_back(fmt::format("in {} for {}", pgas::detail::printable(name), time_of(value.at("running_ms"))));
   if (all.empty()) return {};
   const std::string text = fmt::format("{}", fmt::join(all, ", "));
   return std::string(remark_column, ' ') +
          pgas::tools::wrapped(text, pgas::tools::usual_width, remark_column, remark_column) + "\n";
 }
 
-std::string line_of(int pe, const json& of) {
-  if (of.value("joining", false)) return fmt::format("{:>4}  joins\n", pe);
-  if (of.value("leaving", false)) return fmt::format("{:>4}  leaves\n", pe);
-  const json& direct = of.at("direct");
-  const json& proxied = of.at("proxied");
-  const json& proxy = of.at("proxy");
-  const json& heap = of.at("heap");
-  return fmt::format(fmt::runtime(columns), pe, count_of(operations_of(direct)), bytes(bytes_of(direct)),
-                     count_of(operations_of(proxied)), bytes(bytes_of(proxied)), count_of(operations_of(proxy)),
-                     bytes(bytes_of(proxy)), count_of(of.at("calls").get<std::uint64_t>()), time_of(of.at("call_ms")),
-                     bytes(heap.at("used").get<std::uint64_t>()), bytes(heap.at("mapped").get<std::uint64_t>()),
-                     fmt::format("{:.0f}%", of.at("fragmentation").get<double>() * 100), time_of(of.at("idle_ms"))) +
-         "\n" + remarks_on(of);
+std::string line_of(int pe, const json& value) {
+  if (value.value("joining", false)) return fmt::format("{:>4}  joins\n", pe);
+  if (value.value("leaving", false)) return fmt::format("{:>4}  leaves\n", pe);
+  const json& direct = value.at("direct");
+  const json& proxied = value.at("proxied");
+  const json& proxy = value.at("proxy");
+  const json& heap = value.at("heap");
+  return fmt::format(
+             fmt::runtime(columns), pe, count_of(operations_of(direct)), bytes(bytes_of(direct)),
+             count_of(operations_of(proxied)), bytes(bytes_of(proxied)), count_of(operations_of(proxy)),
+             bytes(bytes_of(proxy)), count_of(value.at("calls").get<std::uint64_t>()), time_of(value.at("call_ms")),
+             bytes(heap.at("used").get<std::uint64_t>()), bytes(heap.at("mapped").get<std::uint64_t>()),
+             fmt::format("{:.0f}%", value.at("fragmentation").get<double>() * 100), time_of(value.at("idle_ms"))) +
+         "\n" + remarks_on(value);
 }
 
 }  // namespace
@@ -95,9 +97,10 @@ std::string stats_table(const std::string& job, const json& said) {
   const json none = json::array();
   const json& answers = said.contains("answers") ? said.at("answers") : none;
   for (std::size_t pe = 0; pe < n; ++pe) {
-    const auto of = std::find_if(answers.begin(), answers.end(),
-                                 [pe](const json& one) { return one.at("pe").get<std::size_t>() == pe; });
-    table += of != answers.end() ? line_of(static_cast<int>(pe), *of) : fmt::format("{:>4}  does not answer\n", pe);
+    const auto answer = std::find_if(answers.begin(), answers.end(),
+                                     [pe](const json& item) { return item.at("pe").get<std::size_t>() == pe; });
+    table +=
+        answer != answers.end() ? line_of(static_cast<int>(pe), *answer) : fmt::format("{:>4}  does not answer\n", pe);
   }
   return table;
 }
@@ -105,17 +108,17 @@ std::string stats_table(const std::string& job, const json& said) {
 std::string stats_text(const std::string& directory, const std::string& wanted, bool as_json) {
   json all = json::array();
   std::string text;
-  for (const pgas_why::job& one : pgas_why::find_jobs(directory)) {
-    if (!pgas_why::may_be(wanted, one)) continue;
-    json said = pgas_why::ask(one, pgas::detail::question::stats);
+  for (const pgas_why::job& job : pgas_why::find_jobs(directory)) {
+    if (!pgas_why::may_be(wanted, job)) continue;
+    json said = pgas_why::ask(job, pgas::detail::question::stats);
     if (!said.contains("pes") || !pgas_why::is(wanted, said.at("pes"))) continue;
     text += text.empty() ? "" : "\n";
     try {
-      text += stats_table(one.name, said);
+      text += stats_table(job.name, said);
     } catch (const json::exception&) {
-      text += fmt::format("job {}: its answers have not the fields of this version of pgas-info\n", one.name);
+      text += fmt::format("job {}: its answers have not the fields of this version of pgas-info\n", job.name);
     }
-    said["job"] = one.name;
+    said["job"] = job.name;
     all.push_back(std::move(said));
   }
   if (all.empty()) return {};

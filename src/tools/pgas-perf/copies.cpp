@@ -12,8 +12,8 @@ struct part {
   std::size_t begin;
   std::size_t count;
 
-  PGAS_FN part(std::size_t all, std::size_t which, std::size_t of) {
-    std::size_t each = (all + of - 1) / of;
+  PGAS_FN part(std::size_t all, std::size_t which, std::size_t index) {
+    std::size_t each = (all + index - 1) / index;
     if (each > 2) each = (each + 15) / 16 * 16;
     begin = which * each < all ? which * each : all;
     count = all - begin < each ? all - begin : each;
@@ -25,8 +25,8 @@ template <scope By, class Block, class Move>
 PGAS_FN void move_parts(const Block& block, const context& ctx, const job& j, const Move& move) {
   if (ctx.my_pe() != j.from) return;
   const auto once = [&](std::uint32_t) {
-    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
-      const part mine(j.count, which, of);
+    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t index) {
+      const part mine(j.count, which, index);
       move(group, j.target + mine.begin, j.source + mine.begin, mine.count);
     });
     this_grid(block).sync();
@@ -73,8 +73,8 @@ struct put_to_all : any_block {
     const std::int32_t n_pes = ctx.n_pes();
     const std::size_t each = words_to_each(j, n_pes);
     const auto once = [&](std::uint32_t) {
-      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
-        const part mine(each, which, of);
+      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t index) {
+        const part mine(each, which, index);
         const auto first = static_cast<std::int32_t>(which % static_cast<std::size_t>(n_pes));
         for (std::int32_t step = 0; step < n_pes; ++step) {
           const std::int32_t distance = (first + step) % n_pes;
@@ -122,9 +122,9 @@ struct put_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
     if (ctx.my_pe() != j.from) return;
-    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t index) {
       const std::size_t slots = buffer_words / j.count;
-      const std::size_t step = of % slots;
+      const std::size_t step = index % slots;
       std::size_t slot = which % slots;
       const auto once = [&](std::uint32_t) {
         put_nbi(ctx, group, j.target + slot * j.count, j.source + slot * j.count, j.count, j.to);

@@ -96,11 +96,11 @@ struct stencil : any_block {
     step.inner(row);
     if (!has_other) return step.border(halo);
     step.block.sync();
-    by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t of) {
+    by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t index) {
       // only the first group of a block continues
-      if (which != step.block.block_rank() * (of / step.block.num_blocks())) return;
-      const std::size_t there = distance < 0 ? step.size.rows + 1 : 0;
-      put_signal(ctx, group, step.to + there * step.size.columns, step.to + row * step.size.columns, step.size.columns,
+      if (which != step.block.block_rank() * (index / step.block.num_blocks())) return;
+      const std::size_t offset = distance < 0 ? step.size.rows + 1 : 0;
+      put_signal(ctx, group, step.to + offset * step.size.columns, step.to + row * step.size.columns, step.size.columns,
                  distance < 0 ? from_below : from_above, signal_t{step.time}, signal_op::set, other);
     });
   }

@@ -60,7 +60,7 @@ constexpr auto quiet_all = [](world& w) { quiet(w); };
 constexpr auto stream_done = [](world& w) { w.synchronize(); };
 
 double bytes(const benchmark_world&, const point& at) { return static_cast<double>(at.bytes); }
-double one(const benchmark_world&, const point&) { return 1; }
+double unit_work(const benchmark_world&, const point&) { return 1; }
 
 std::uint64_t put_wrong(benchmark_world& s, const point&, const job& j) {
   if (s.world().my_pe() != j.to) return 0;
@@ -92,9 +92,9 @@ double allocate_first(benchmark_world& s, const point& at, const job& j) {
     world other = world::join(s.world().settings());
     other.barrier_all();
     const auto start = steady_clock::now();
-    void* const made = other.allocate_bytes(at.bytes);
+    void* const result = other.allocate_bytes(at.bytes);
     if (i >= j.warmup) total += since(start);
-    other.free(made);
+    other.free(result);
     other.leave();
   }
   return total;
@@ -178,14 +178,14 @@ std::vector<row> host_rows() {
                sized ? std::size_t{8} : 0,
                sized ? most : 0,
                pair,
-               is == figure::bandwidth ? bytes : one,
+               is == figure::bandwidth ? bytes : unit_work,
                run,
                wrong,
                true};
   };
   const auto slow = [](std::string_view name, std::string_view about, figure is, std::size_t least_bytes, auto run) {
-    return row{name,  about, is,  shape::host, least_bytes, least_bytes == 0 ? 0 : no_limit,
-               false, one,   run, none_wrong,  true,        true};
+    return row{name,  about,     is,  shape::host, least_bytes, least_bytes == 0 ? 0 : no_limit,
+               false, unit_work, run, none_wrong,  true,        true};
   };
   const auto put_later = [](world& w, const job& j) { put_nbi(w, j.target, j.source, j.count, j.to); };
   const auto get_later = [](world& w, const job& j) { get_nbi(w, j.target, j.source, j.count, j.to); };
@@ -223,7 +223,7 @@ std::vector<row> host_rows() {
                                                std::string_view get_name, std::string_view about, figure is) {
     const auto row_for = [&](std::string_view name, auto call, auto wrong) {
       all.push_back({name, about, is, shape::host, Page, no_limit, true,
-                     is == figure::bandwidth ? page_bytes<Page> : one, copy_pages<Page>(call), wrong, true});
+                     is == figure::bandwidth ? page_bytes<Page> : unit_work, copy_pages<Page>(call), wrong, true});
     };
     row_for(
         put_name, [](world& w, const copy_list& list, const job& j) { put_list(w, w.stream(), list, j.to); },
@@ -240,7 +240,7 @@ std::vector<row> host_rows() {
   const auto add = [&](std::string_view by_host, std::string_view on_stream, std::string_view about, std::size_t least,
                        auto call, auto wrong) {
     const auto row_for = [&](std::string_view name, std::string_view what, auto run) {
-      return row{name, what, figure::latency, shape::host, least, most_collective, false, one, run, wrong, true};
+      return row{name, what, figure::latency, shape::host, least, most_collective, false, unit_work, run, wrong, true};
     };
     all.push_back(row_for(by_host, about, from_all([call](world& w, const job& j) { call(w, j); }, nothing)));
     all.push_back(row_for(on_stream, "the same on a stream",

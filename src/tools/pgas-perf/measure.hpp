@@ -13,7 +13,7 @@
 namespace pgas::perf {
 
 struct result {
-  const row* of = nullptr;
+  const row* benchmark = nullptr;
   point at;
   std::uint32_t iterations = 0;
   std::vector<double> samples;  ///< one figure for each run in the row's unit, in the order of the runs

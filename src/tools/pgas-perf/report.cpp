@@ -72,7 +72,7 @@ void table::progress(const row& r, const point& at) {
 void table::add(const result& found) {
   if (terminal_) fmt::print(stderr, "\r\033[K");
   if (how_.json == "-") return;
-  const row& r = *found.of;
+  const row& r = *found.benchmark;
   const bool several = last_ != nullptr && last_ != &r && (last_->most_bytes != 0 || r.most_bytes != 0);
   if (!how_.markdown && several) fmt::print("\n");
   last_ = &r;
@@ -98,13 +98,13 @@ void write_json(const options& how, world& w, const std::vector<result>& all) {
   document["pair"] = how.pair;
   document["results"] = nlohmann::ordered_json::array();
   for (const result& each : all) {
-    document["results"].push_back({{"row", each.of->name},
-                                   {"scope", each.of->by == shape::host ? "host" : name_of(each.at.by)},
+    document["results"].push_back({{"row", each.benchmark->name},
+                                   {"scope", each.benchmark->by == shape::host ? "host" : name_of(each.at.by)},
                                    {"blocks", each.at.blocks},
                                    {"threads", each.at.threads},
                                    {"bytes", each.at.bytes},
                                    {"iterations", each.iterations},
-                                   {"unit", unit_of(*each.of)},
+                                   {"unit", unit_of(*each.benchmark)},
                                    {"median", each.median()},
                                    {"lowest", each.least()},
                                    {"highest", each.most()},

@@ -38,18 +38,18 @@ struct word {
 }
 
 /// Returns the updates of each word, and the waits for it. The key is the PE and the offset of the word.
-std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& of, arrows& counts) {
+std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& trace, arrows& counts) {
   std::map<std::pair<std::int32_t, std::uint64_t>, word> words;
-  for (std::size_t pe = 0; pe < of.pes.size(); ++pe)
-    for (std::size_t track = 0; track < of.pes[pe].tracks.size(); ++track) {
-      const std::vector<event>& events = of.pes[pe].tracks[track].events;
+  for (std::size_t pe = 0; pe < trace.pes.size(); ++pe)
+    for (std::size_t track = 0; track < trace.pes[pe].tracks.size(); ++track) {
+      const std::vector<event>& events = trace.pes[pe].tracks[track].events;
       for (std::size_t i = 0; i < events.size(); ++i) {
         const event_facts& facts = events[i].facts;
         if (is_signal(facts)) ++counts.signals;
         if (updates_word(facts))
           words[{facts.peer, facts.offset}].updates.push_back({{pe, track, i}, &events[i]});
         else if (facts.kind == event_kind::wait && facts.offset != pgas::trace::no_offset)
-          words[{of.pes[pe].pe, facts.offset}].waits.push_back({{pe, track, i}, &events[i]});
+          words[{trace.pes[pe].pe, facts.offset}].waits.push_back({{pe, track, i}, &events[i]});
       }
     }
   return words;
@@ -59,9 +59,9 @@ std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& 
 class matcher {
  public:
   /// @param error the largest difference between the clocks of two PEs in the trace
-  matcher(const document& of, word& all, std::int64_t error) : of_(of), all_(all), error_(error) {
+  matcher(const document& trace, word& all, std::int64_t error) : of_(trace), all_(all), error_(error) {
     std::ranges::stable_sort(all.updates, {}, begin_of);
-    std::ranges::stable_sort(all.waits, {}, [](const timed& one) { return one.what->facts.end; });
+    std::ranges::stable_sort(all.waits, {}, [](const timed& event) { return event.what->facts.end; });
     by_value_[0] = {0};
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < all.updates.size(); ++i) {
@@ -88,7 +88,7 @@ class matcher {
   }
 
  private:
-  [[nodiscard]] static std::int64_t begin_of(const timed& one) { return one.what->facts.begin; }
+  [[nodiscard]] static std::int64_t begin_of(const timed& event) { return event.what->facts.begin; }
 
   /// The number of updates that had begun when a wait ended.
   [[nodiscard]] std::size_t begun_until(std::int64_t end) const {
@@ -108,14 +108,14 @@ class matcher {
   }
 
   /// Events without duration follow the events that contain them.
-  [[nodiscard]] place whole(const place& of) const {
-    const event_facts& moment = at(of_, of).facts;
-    if (moment.begin != moment.end) return of;
-    for (place before = of; before.event-- > 0;) {
+  [[nodiscard]] place whole(const place& slot) const {
+    const event_facts& moment = at(of_, slot).facts;
+    if (moment.begin != moment.end) return slot;
+    for (place before = slot; before.event-- > 0;) {
       const event_facts& facts = at(of_, before).facts;
       if (facts.kind == event_kind::wait && facts.begin != facts.end && facts.end >= moment.end) return before;
     }
-    return of;
+    return slot;
   }
 
   const document& of_;
@@ -128,25 +128,25 @@ class matcher {
 
 }  // namespace
 
-arrows find_arrows(const document& of) {
+arrows find_arrows(const document& trace) {
   arrows found;
   std::int64_t error = 0;
-  for (const pgas::trace::pe_trace& one : of.pes) error = std::max(error, 2 * one.clock_error);
-  for (auto& [key, all] : words_of(of, found)) matcher(of, all, error).match(found);
+  for (const pgas::trace::pe_trace& pe : trace.pes) error = std::max(error, 2 * pe.clock_error);
+  for (auto& [key, all] : words_of(trace, found)) matcher(trace, all, error).match(found);
   return found;
 }
 
 void draw(const arrows& found, document& into) {
   for (pgas::trace::pe_trace& pe : into.pes)
     for (pgas::trace::track& track : pe.tracks)
-      for (event& one : track.events) {
-        one.arrows_out.clear();
-        one.arrows_in.clear();
+      for (event& item : track.events) {
+        item.arrows_out.clear();
+        item.arrows_in.clear();
       }
   std::uint64_t number = 0;
-  for (const arrow& one : found.all) {
-    at(into, one.from).arrows_out.push_back(++number);
-    at(into, one.to).arrows_in.push_back(number);
+  for (const arrow& item : found.all) {
+    at(into, item.from).arrows_out.push_back(++number);
+    at(into, item.to).arrows_in.push_back(number);
   }
 }
 

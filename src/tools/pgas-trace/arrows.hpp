@@ -15,11 +15,11 @@ struct place {
   std::size_t track = 0;
   std::size_t event = 0;
 };
-[[nodiscard]] inline pgas::trace::event& at(pgas::trace::document& of, const place& where) {
-  return of.pes[where.pe].tracks[where.track].events[where.event];
+[[nodiscard]] inline pgas::trace::event& at(pgas::trace::document& trace, const place& where) {
+  return trace.pes[where.pe].tracks[where.track].events[where.event];
 }
-[[nodiscard]] inline const pgas::trace::event& at(const pgas::trace::document& of, const place& where) {
-  return of.pes[where.pe].tracks[where.track].events[where.event];
+[[nodiscard]] inline const pgas::trace::event& at(const pgas::trace::document& trace, const place& where) {
+  return trace.pes[where.pe].tracks[where.track].events[where.event];
 }
 
 struct arrow {
@@ -39,7 +39,7 @@ struct arrows {
 
 /// Finds the arrows. An update of a word has an arrow to the first wait that saw its value or the value of a later
 /// update. The updates of a word are ordered by their start times.
-[[nodiscard]] arrows find_arrows(const pgas::trace::document& of);
+[[nodiscard]] arrows find_arrows(const pgas::trace::document& trace);
 
 /// Writes the arrows into the events. They replace earlier arrows.
 void draw(const arrows& found, pgas::trace::document& into);

@@ -29,52 +29,53 @@ bool is_host_collective(const event_facts& facts) {
 }
 
 template <class Use>
-void for_each_event(const document& of, const Use& use) {
-  for (std::size_t pe = 0; pe < of.pes.size(); ++pe)
-    for (const pgas::trace::track& track : of.pes[pe].tracks)
-      for (const event& one : track.events) use(pe, one);
+void for_each_event(const document& trace, const Use& use) {
+  for (std::size_t pe = 0; pe < trace.pes.size(); ++pe)
+    for (const pgas::trace::track& track : trace.pes[pe].tracks)
+      for (const event& item : track.events) use(pe, item);
 }
 
-void add_signals(const document& of, const arrows& found, releases& all) {
-  for (const arrow& one : found.all) {
-    const event& from = at(of, one.from);
-    const event& to = at(of, one.wait);
+void add_signals(const document& trace, const arrows& found, releases& all) {
+  for (const arrow& item : found.all) {
+    const event& from = at(trace, item.from);
+    const event& to = at(trace, item.wait);
     if (from.facts.begin > to.facts.begin && from.facts.begin < to.facts.end)
-      all[one.wait.pe].push_back({to.facts.end, one.from.pe, from.facts.begin, to.name});
+      all[item.wait.pe].push_back({to.facts.end, item.from.pe, from.facts.begin, to.name});
   }
 }
 
-void add_collectives(const document& of, releases& all) {
+void add_collectives(const document& trace, releases& all) {
   struct member {
     std::size_t pe;
     const event* call;
   };
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<member>> calls;
-  for_each_event(of, [&](std::size_t pe, const event& one) {
-    if (is_host_collective(one.facts)) calls[{one.facts.team, one.facts.number}].push_back({pe, &one});
+  for_each_event(trace, [&](std::size_t pe, const event& item) {
+    if (is_host_collective(item.facts)) calls[{item.facts.team, item.facts.number}].push_back({pe, &item});
   });
   for (const auto& [key, members] : calls) {
-    const member last = *std::ranges::max_element(members, {}, [](const member& one) { return one.call->facts.begin; });
-    for (const member& one : members)
-      if (one.pe != last.pe && last.call->facts.begin < one.call->facts.end)
-        all[one.pe].push_back({one.call->facts.end, last.pe, last.call->facts.begin, one.call->name});
+    const member last =
+        *std::ranges::max_element(members, {}, [](const member& item) { return item.call->facts.begin; });
+    for (const member& item : members)
+      if (item.pe != last.pe && last.call->facts.begin < item.call->facts.end)
+        all[item.pe].push_back({item.call->facts.end, last.pe, last.call->facts.begin, item.call->name});
   }
 }
 
 }  // namespace
 
-stretch last_iteration(const document& of) {
+stretch last_iteration(const document& trace) {
   stretch found{INT64_MAX, INT64_MIN};
   // for barriers of the world: the number of PEs, and the end of the last call
   std::map<std::uint64_t, std::pair<std::size_t, std::int64_t>> barriers;
-  for_each_event(of, [&](std::size_t, const event& one) {
-    found.begin = std::min(found.begin, one.facts.begin);
-    found.end = std::max(found.end, one.facts.end);
-    if (!is_host_collective(one.facts) || one.facts.team != 0) return;
-    auto& [pes, end] = barriers[one.facts.number];
-    end = pes++ == 0 ? one.facts.end : std::max(end, one.facts.end);
+  for_each_event(trace, [&](std::size_t, const event& item) {
+    found.begin = std::min(found.begin, item.facts.begin);
+    found.end = std::max(found.end, item.facts.end);
+    if (!is_host_collective(item.facts) || item.facts.team != 0) return;
+    auto& [pes, end] = barriers[item.facts.number];
+    end = pes++ == 0 ? item.facts.end : std::max(end, item.facts.end);
   });
-  std::erase_if(barriers, [&](const auto& one) { return one.second.first != of.pes.size(); });
+  std::erase_if(barriers, [&](const auto& item) { return item.second.first != trace.pes.size(); });
   if (barriers.size() >= 2) {
     found.end = std::prev(barriers.end())->second.second;
     found.begin = std::prev(barriers.end(), 2)->second.second;
@@ -82,16 +83,16 @@ stretch last_iteration(const document& of) {
   return found.begin <= found.end ? found : stretch{};
 }
 
-std::vector<path_step> critical_path(const document& of, const arrows& found, const stretch& within) {
-  releases all(of.pes.size());
-  add_signals(of, found, all);
-  add_collectives(of, all);
-  for (std::vector<release>& one : all) std::ranges::sort(one, {}, &release::time);
+std::vector<path_step> critical_path(const document& trace, const arrows& found, const stretch& within) {
+  releases all(trace.pes.size());
+  add_signals(trace, found, all);
+  add_collectives(trace, all);
+  for (std::vector<release>& item : all) std::ranges::sort(item, {}, &release::time);
   std::size_t pe = 0;
   std::int64_t latest = INT64_MIN;
-  for_each_event(of, [&](std::size_t on, const event& one) {
-    if (one.facts.end <= within.end && one.facts.end > latest) {
-      latest = one.facts.end;
+  for_each_event(trace, [&](std::size_t on, const event& item) {
+    if (item.facts.end <= within.end && item.facts.end > latest) {
+      latest = item.facts.end;
       pe = on;
     }
   });
@@ -103,7 +104,7 @@ std::vector<path_step> critical_path(const document& of, const arrows& found, co
     // is not part of the path.
     auto before = after;
     while (before != all[pe].begin() && std::prev(before)->since >= time) --before;
-    const std::int32_t number = of.pes[pe].pe;
+    const std::int32_t number = trace.pes[pe].pe;
     if (before == all[pe].begin() || std::prev(before)->time <= within.begin) {
       path.push_back({number, -1, within.begin, time, {}});
       break;
@@ -111,7 +112,7 @@ std::vector<path_step> critical_path(const document& of, const arrows& found, co
     const release& by = *std::prev(before);
     if (by.time < time) path.push_back({number, -1, by.time, time, {}});
     const std::int64_t since = std::max(by.since, within.begin);
-    path.push_back({number, of.pes[by.pe].pe, since, std::min(by.time, time), by.what});
+    path.push_back({number, trace.pes[by.pe].pe, since, std::min(by.time, time), by.what});
     time = since;
     pe = by.pe;
   }

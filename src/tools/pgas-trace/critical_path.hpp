@@ -28,12 +28,12 @@ struct stretch {
 
 /// The interval between the last two barriers of all PEs, which is an iteration in most programs. In a trace with fewer
 /// than two such barriers, the interval from the first event to the last event.
-[[nodiscard]] stretch last_iteration(const pgas::trace::document& of);
+[[nodiscard]] stretch last_iteration(const pgas::trace::document& trace);
 
 /// The path is followed from the end of the interval back in time, beginning at the PE that ended last. It continues at
 /// another PE in two cases: a signal of that PE ended a wait, and was sent after the wait had begun; or that PE was the
 /// last PE in a collective. The steps are in the order of time.
-[[nodiscard]] std::vector<path_step> critical_path(const pgas::trace::document& of, const arrows& found,
+[[nodiscard]] std::vector<path_step> critical_path(const pgas::trace::document& trace, const arrows& found,
                                                    const stretch& within);
 
 }  // namespace pgas_trace

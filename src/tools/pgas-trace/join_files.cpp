@@ -28,22 +28,22 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-void add_remarks(const document& of, std::vector<std::string>& remarks) {
+void add_remarks(const document& trace, std::vector<std::string>& remarks) {
   std::vector<int> missing;
-  for (int pe = 0; pe < of.pes.front().pes; ++pe)
-    if (std::ranges::find(of.pes, pe, &pe_trace::pe) == of.pes.end()) missing.push_back(pe);
+  for (int pe = 0; pe < trace.pes.front().pes; ++pe)
+    if (std::ranges::find(trace.pes, pe, &pe_trace::pe) == trace.pes.end()) missing.push_back(pe);
   if (!missing.empty())
-    remarks.push_back(fmt::format("of {} PEs, these are in no file: {}", of.pes.front().pes, fmt::join(missing, ", ")));
-  for (const pe_trace& one : of.pes)
-    if (one.lost != 0)
-      remarks.push_back(
-          fmt::format("PE {} lost {} events, its oldest: it had no more room for them", one.pe, one.lost));
+    remarks.push_back(
+        fmt::format("of {} PEs, these are in no file: {}", trace.pes.front().pes, fmt::join(missing, ", ")));
+  for (const pe_trace& pe : trace.pes)
+    if (pe.lost != 0)
+      remarks.push_back(fmt::format("PE {} lost {} events, its oldest: it had no more room for them", pe.pe, pe.lost));
 }
 
 }  // namespace
 
 joined join_files(const std::vector<std::string>& paths) {
-  joined made;
+  joined result;
   for (const std::string& path : paths) {
     document next;
     try {
@@ -52,17 +52,17 @@ joined join_files(const std::vector<std::string>& paths) {
       const std::string why = refused.what();
       throw std::runtime_error(why.starts_with(path) ? why : fmt::format("{}: {}", path, why));
     }
-    for (pe_trace& one : next.pes) {
-      if (!made.all.pes.empty() && one.job != made.all.pes.front().job)
+    for (pe_trace& pe : next.pes) {
+      if (!result.all.pes.empty() && pe.job != result.all.pes.front().job)
         throw std::runtime_error(fmt::format("{}: is of another job than {}", path, paths.front()));
-      if (std::ranges::find(made.all.pes, one.pe, &pe_trace::pe) != made.all.pes.end())
-        throw std::runtime_error(fmt::format("{}: has PE {}, which another file has, too", path, one.pe));
-      made.all.pes.push_back(std::move(one));
+      if (std::ranges::find(result.all.pes, pe.pe, &pe_trace::pe) != result.all.pes.end())
+        throw std::runtime_error(fmt::format("{}: has PE {}, which another file has, too", path, pe.pe));
+      result.all.pes.push_back(std::move(pe));
     }
   }
-  std::ranges::sort(made.all.pes, {}, &pe_trace::pe);
-  add_remarks(made.all, made.remarks);
-  return made;
+  std::ranges::sort(result.all.pes, {}, &pe_trace::pe);
+  add_remarks(result.all, result.remarks);
+  return result;
 }
 
 void write_file(const std::string& path, const std::string& content) {

@@ -90,8 +90,8 @@ int merge(const std::string& to, const std::vector<std::string>& from) {
 }
 
 int summary_of(const std::vector<std::string>& files, bool as_json) {
-  const summary made = summarize(join_files(files));
-  fmt::print("{}\n", as_json ? json_of(made) : text_of(made));
+  const summary result = summarize(join_files(files));
+  fmt::print("{}\n", as_json ? json_of(result) : text_of(result));
   return 0;
 }
 

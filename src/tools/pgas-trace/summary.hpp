@@ -55,8 +55,8 @@ struct summary {
 [[nodiscard]] summary summarize(const joined& from);
 
 /// The summary as tables of at most 100 columns, for people.
-[[nodiscard]] std::string text_of(const summary& of);
+[[nodiscard]] std::string text_of(const summary& totals);
 /// The summary as JSON, for programs. docs/trace.md lists the names.
-[[nodiscard]] std::string json_of(const summary& of);
+[[nodiscard]] std::string json_of(const summary& totals);
 
 }  // namespace pgas_trace

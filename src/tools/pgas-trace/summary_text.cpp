@@ -33,19 +33,19 @@ std::string rest_of(std::size_t rows) {
 /// The sum of the parts of a path: the work of each PE, and the transfers from one PE to another.
 std::map<std::pair<std::int32_t, std::int32_t>, total> parts_of(const std::vector<path_step>& path) {
   std::map<std::pair<std::int32_t, std::int32_t>, total> parts;
-  for (const path_step& one : path) {
+  for (const path_step& step : path) {
     pgas::trace::event_facts facts;
-    facts.begin = one.begin;
-    facts.end = one.end;
-    parts[{one.from, one.pe}].add(facts);
+    facts.begin = step.begin;
+    facts.end = step.end;
+    parts[{step.from, step.pe}].add(facts);
   }
   return parts;
 }
 
-std::string path_text(const summary& of) {
-  const std::int64_t lasted = of.iteration.end - of.iteration.begin;
+std::string path_text(const summary& totals) {
+  const std::int64_t lasted = totals.iteration.end - totals.iteration.begin;
   std::string text = fmt::format("\nCritical path of the last iteration, {:.3f} ms\n", ms_of(lasted));
-  for (const auto& [key, part] : by_time(parts_of(of.path))) {
+  for (const auto& [key, part] : by_time(parts_of(totals.path))) {
     const auto [from, pe] = key;
     text += fmt::format("  {:>10.3f} ms {:>5.1f} %  {}\n", ms_of(part.ns),
                         lasted > 0 ? 100.0 * static_cast<double>(part.ns) / static_cast<double>(lasted) : 0.0,
@@ -55,102 +55,103 @@ std::string path_text(const summary& of) {
   return text;
 }
 
-json json_of(const total& of) {
-  return {{"count", of.count}, {"bytes", of.bytes}, {"ms", ms_of(of.ns)}, {"longest_ms", ms_of(of.longest_ns)}};
+json json_of(const total& sum) {
+  return {{"count", sum.count}, {"bytes", sum.bytes}, {"ms", ms_of(sum.ns)}, {"longest_ms", ms_of(sum.longest_ns)}};
 }
 
 }  // namespace
 
-std::string text_of(const summary& of) {
-  std::string text = fmt::format("job {}: {} PE{}, {:.3f} ms; clocks differ by {:.3f} ms at most\n", of.job, of.pes,
-                                 of.pes == 1 ? "" : "s", ms_of(of.ns), ms_of(of.clock_error));
-  text += fmt::format("{} signals, {} arrows to waits, {} signals that no wait saw\n", of.found.signals,
-                      of.found.all.size(), of.found.unseen);
-  if (of.found.guessed != 0)
-    text += fmt::format("{} arrows are as the times tell: values of words do not\n", of.found.guessed);
-  for (const std::string& remark : of.remarks) text += pgas::tools::wrapped(remark, pgas::tools::usual_width, 2) + "\n";
+std::string text_of(const summary& totals) {
+  std::string text = fmt::format("job {}: {} PE{}, {:.3f} ms; clocks differ by {:.3f} ms at most\n", totals.job,
+                                 totals.pes, totals.pes == 1 ? "" : "s", ms_of(totals.ns), ms_of(totals.clock_error));
+  text += fmt::format("{} signals, {} arrows to waits, {} signals that no wait saw\n", totals.found.signals,
+                      totals.found.all.size(), totals.found.unseen);
+  if (totals.found.guessed != 0)
+    text += fmt::format("{} arrows are as the times tell: values of words do not\n", totals.found.guessed);
+  for (const std::string& remark : totals.remarks)
+    text += pgas::tools::wrapped(remark, pgas::tools::usual_width, 2) + "\n";
 
   text += fmt::format("\nOperations\n  {:<8} {:<8} {:<8} {:>10} {:>16} {:>12}\n", "by", "route", "kind", "count",
                       "bytes", "ms");
-  for (const auto& [key, one] : of.operations) {
+  for (const auto& [key, sum] : totals.operations) {
     const auto& [by, route, kind] = key;
-    text += fmt::format("  {:<8} {:<8} {:<8} {:>10} {:>16} {:>12.3f}\n", by, route, kind, one.count, one.bytes,
-                        ms_of(one.ns));
+    text += fmt::format("  {:<8} {:<8} {:<8} {:>10} {:>16} {:>12.3f}\n", by, route, kind, sum.count, sum.bytes,
+                        ms_of(sum.ns));
   }
 
   text += fmt::format("\nTime in waits\n  {:<8} {:<10} {:>10} {:>12} {:>12}\n", "PE", "for", "count", "ms", "longest");
-  const auto waits = by_time(of.waits);
+  const auto waits = by_time(totals.waits);
   for (std::size_t i = 0; i < std::min(waits.size(), most_rows); ++i) {
-    const auto& [key, one] = waits[i];
+    const auto& [key, sum] = waits[i];
     text += fmt::format("  {:<8} {:<10} {:>10} {:>12.3f} {:>12.3f}\n", pe_text(key.first), pe_text(key.second),
-                        one.count, ms_of(one.ns), ms_of(one.longest_ns));
+                        sum.count, ms_of(sum.ns), ms_of(sum.longest_ns));
   }
   text += rest_of(waits.size());
 
   text += fmt::format("\nSlowest pairs\n  {:<8} {:<8} {:>10} {:>16} {:>12} {:>12}\n", "from", "to", "count", "bytes",
                       "ms", "mean us");
-  const auto pairs = by_time(of.pairs);
+  const auto pairs = by_time(totals.pairs);
   for (std::size_t i = 0; i < std::min(pairs.size(), most_rows); ++i) {
-    const auto& [key, one] = pairs[i];
+    const auto& [key, sum] = pairs[i];
     text += fmt::format("  {:<8} {:<8} {:>10} {:>16} {:>12.3f} {:>12.3f}\n", pe_text(key.first), pe_text(key.second),
-                        one.count, one.bytes, ms_of(one.ns), ms_of(one.ns) * 1e3 / static_cast<double>(one.count));
+                        sum.count, sum.bytes, ms_of(sum.ns), ms_of(sum.ns) * 1e3 / static_cast<double>(sum.count));
   }
   text += rest_of(pairs.size());
 
   text += fmt::format("\nHost calls\n  {:<40} {:>10} {:>12} {:>12}\n", "call", "count", "ms", "longest");
-  const auto calls = by_time(of.calls);
+  const auto calls = by_time(totals.calls);
   for (std::size_t i = 0; i < std::min(calls.size(), most_rows); ++i)
     text += fmt::format("  {:<40} {:>10} {:>12.3f} {:>12.3f}\n", calls[i].first, calls[i].second.count,
                         ms_of(calls[i].second.ns), ms_of(calls[i].second.longest_ns));
   text += rest_of(calls.size());
-  return text + path_text(of);
+  return text + path_text(totals);
 }
 
-std::string json_of(const summary& of) {
-  json made = {{"job", of.job},
-               {"pes", of.pes},
-               {"ms", ms_of(of.ns)},
-               {"clock_error_ns", of.clock_error},
-               {"lost", of.lost},
-               {"remarks", of.remarks},
-               {"signals", of.found.signals},
-               {"arrows", of.found.all.size()},
-               {"unseen", of.found.unseen},
-               {"guessed", of.found.guessed}};
-  for (const char* const list : {"operations", "waits", "pairs", "calls"}) made[list] = json::array();
-  for (const auto& [key, one] : of.operations) {
-    json entry = json_of(one);
+std::string json_of(const summary& totals) {
+  json result = {{"job", totals.job},
+                 {"pes", totals.pes},
+                 {"ms", ms_of(totals.ns)},
+                 {"clock_error_ns", totals.clock_error},
+                 {"lost", totals.lost},
+                 {"remarks", totals.remarks},
+                 {"signals", totals.found.signals},
+                 {"arrows", totals.found.all.size()},
+                 {"unseen", totals.found.unseen},
+                 {"guessed", totals.found.guessed}};
+  for (const char* const list : {"operations", "waits", "pairs", "calls"}) result[list] = json::array();
+  for (const auto& [key, sum] : totals.operations) {
+    json entry = json_of(sum);
     entry["by"] = std::get<0>(key);
     entry["route"] = std::get<1>(key);
     entry["kind"] = std::get<2>(key);
-    made["operations"].push_back(std::move(entry));
+    result["operations"].push_back(std::move(entry));
   }
-  for (const auto& [key, one] : by_time(of.waits)) {
-    json entry = json_of(one);
+  for (const auto& [key, sum] : by_time(totals.waits)) {
+    json entry = json_of(sum);
     entry["pe"] = key.first;
     entry["peer"] = key.second;
-    made["waits"].push_back(std::move(entry));
+    result["waits"].push_back(std::move(entry));
   }
-  for (const auto& [key, one] : by_time(of.pairs)) {
-    json entry = json_of(one);
+  for (const auto& [key, sum] : by_time(totals.pairs)) {
+    json entry = json_of(sum);
     entry["from"] = key.first;
     entry["to"] = key.second;
-    made["pairs"].push_back(std::move(entry));
+    result["pairs"].push_back(std::move(entry));
   }
-  for (const auto& [name, one] : by_time(of.calls)) {
-    json entry = json_of(one);
+  for (const auto& [name, sum] : by_time(totals.calls)) {
+    json entry = json_of(sum);
     entry["name"] = name;
-    made["calls"].push_back(std::move(entry));
+    result["calls"].push_back(std::move(entry));
   }
   json steps = json::array();
-  for (const path_step& one : of.path)
-    steps.push_back({{"pe", one.pe},
-                     {"from", one.from},
-                     {"after_ms", ms_of(one.begin - of.iteration.begin)},
-                     {"ms", ms_of(one.end - one.begin)},
-                     {"what", one.what}});
-  made["critical_path"] = {{"ms", ms_of(of.iteration.end - of.iteration.begin)}, {"steps", std::move(steps)}};
-  return made.dump(2, ' ', false, json::error_handler_t::replace);  // a name may be invalid UTF-8
+  for (const path_step& step : totals.path)
+    steps.push_back({{"pe", step.pe},
+                     {"from", step.from},
+                     {"after_ms", ms_of(step.begin - totals.iteration.begin)},
+                     {"ms", ms_of(step.end - step.begin)},
+                     {"what", step.what}});
+  result["critical_path"] = {{"ms", ms_of(totals.iteration.end - totals.iteration.begin)}, {"steps", std::move(steps)}};
+  return result.dump(2, ' ', false, json::error_handler_t::replace);  // a name may be invalid UTF-8
 }
 
 }  // namespace pgas_trace

@@ -96,11 +96,11 @@ std::vector<job> find_jobs(const std::string& directory) {
   return jobs;
 }
 
-bool may_be(const std::string& wanted, const job& one) { return is_pid(wanted) || one.name.starts_with(wanted); }
+bool may_be(const std::string& wanted, const job& item) { return is_pid(wanted) || item.name.starts_with(wanted); }
 
 bool is(const std::string& wanted, const json& pes) {
-  return !is_pid(wanted) || std::ranges::any_of(pes, [&](const json& one) {
-    return one.at("here").get<bool>() && std::to_string(one.at("pid").get<pid_t>()) == wanted;
+  return !is_pid(wanted) || std::ranges::any_of(pes, [&](const json& item) {
+    return item.at("here").get<bool>() && std::to_string(item.at("pid").get<pid_t>()) == wanted;
   });
 }
 
@@ -132,7 +132,7 @@ json ask(const job& whom, pgas::detail::question what) {
     }
     if (asked.empty()) break;
     std::vector<pollfd> ready;
-    for (const auto& one : asked) ready.push_back({one.get(), POLLIN, 0});
+    for (const auto& item : asked) ready.push_back({item.get(), POLLIN, 0});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         std::min(end, times < most_asked && next < whom.sockets.size() ? ask_next : end) - clock::now());
     if (::poll(ready.data(), ready.size(), static_cast<int>(left.count())) <= 0) continue;
@@ -155,8 +155,8 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
   std::vector<answering_pe> found;
   std::vector<pollfd> awaited;  // by index; -1: has answered, or will not answer
   std::vector<pgas::detail::unique_fd> sockets;
-  for (const job& one : jobs)
-    for (const found_socket& socket : one.sockets) {
+  for (const job& item : jobs)
+    for (const found_socket& socket : item.sockets) {
       pgas::detail::connect_result to = pgas::detail::connect_to(socket.address());
       // EAGAIN: the queue of a stopped PE is full
       if (to.fd ? !is_ours(to.fd.get()) : to.error != EAGAIN) continue;
@@ -169,7 +169,7 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
     }
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   const clock::time_point end = clock::now() + patience_with_one;
-  while (std::ranges::any_of(awaited, [](const pollfd& one) { return one.fd >= 0; }) && clock::now() < end) {
+  while (std::ranges::any_of(awaited, [](const pollfd& socket) { return socket.fd >= 0; }) && clock::now() < end) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
     if (::poll(awaited.data(), awaited.size(), static_cast<int>(left.count())) <= 0) continue;
     for (std::size_t i = 0; i < awaited.size(); ++i) {

@@ -39,10 +39,10 @@ std::string numbers_of(const std::vector<int>& numbers) {
 }
 
 /// The job's PEs that are not joining on this host.
-std::vector<int> not_seen(const joining_job& of) {
+std::vector<int> not_seen(const joining_job& job) {
   std::vector<int> found;
-  for (int pe = 0; pe < of.n; ++pe)
-    if (std::ranges::find(of.pes, pe, &joining_pe::pe) == of.pes.end()) found.push_back(pe);
+  for (int pe = 0; pe < job.n; ++pe)
+    if (std::ranges::find(job.pes, pe, &joining_pe::pe) == job.pes.end()) found.push_back(pe);
   return found;
 }
 
@@ -71,57 +71,57 @@ std::vector<joining_job> find_joining(const std::string& directory, const std::s
   std::map<std::pair<int, pid_t>, joining_job> found;
   for (const pgas::tools::found_socket& socket :
        pgas::tools::find_sockets(pgas::detail::joining_socket_prefix, directory)) {
-    std::optional<joining_pe> one = parse_joining(socket.name, now);
-    if (!one || one->ms < least_ms) continue;
+    std::optional<joining_pe> item = parse_joining(socket.name, now);
+    if (!item || item->ms < least_ms) continue;
     const pgas::detail::connect_result to = pgas::detail::connect_to(socket.address());
     if (!to.fd) continue;  // the process has joined or was killed since the search
     const auto owner = pgas::detail::peer_credentials(to.fd.get());
     if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) continue;
-    if (owner->pid != 0) one->pid = owner->pid;  // the number in the namespace of this process
-    const auto process = pgas::detail::status_of(one->pid);
-    joining_job& of = found[{one->n, process ? process->parent : 0}];
-    of.n = one->n;
-    of.pes.push_back(*one);
+    if (owner->pid != 0) item->pid = owner->pid;  // the number in the namespace of this process
+    const auto process = pgas::detail::status_of(item->pid);
+    joining_job& job = found[{item->n, process ? process->parent : 0}];
+    job.n = item->n;
+    job.pes.push_back(*item);
   }
   std::vector<joining_job> jobs;
   for (auto& [key, job] : found) {
-    std::ranges::sort(job.pes, {}, [](const joining_pe& one) { return std::pair(one.pe, one.pid); });
+    std::ranges::sort(job.pes, {}, [](const joining_pe& pe) { return std::pair(pe.pe, pe.pid); });
     if (wanted.empty() ||
-        std::ranges::any_of(job.pes, [&](const joining_pe& one) { return std::to_string(one.pid) == wanted; }))
+        std::ranges::any_of(job.pes, [&](const joining_pe& pe) { return std::to_string(pe.pid) == wanted; }))
       jobs.push_back(std::move(job));
   }
   return jobs;
 }
 
-std::string say(const joining_job& of) {
-  const long longest = std::ranges::max_element(of.pes, {}, &joining_pe::ms)->ms;
-  const char* const verb = of.pes.size() == 1 ? "joins" : "join";
-  std::string text = of.n < 0 ? fmt::format("{} PE{} {}", of.pes.size(), of.pes.size() == 1 ? "" : "s", verb)
-                              : fmt::format("{} of {} PEs {}", of.pes.size(), of.n, verb);
+std::string say(const joining_job& job) {
+  const long longest = std::ranges::max_element(job.pes, {}, &joining_pe::ms)->ms;
+  const char* const verb = job.pes.size() == 1 ? "joins" : "join";
+  std::string text = job.n < 0 ? fmt::format("{} PE{} {}", job.pes.size(), job.pes.size() == 1 ? "" : "s", verb)
+                               : fmt::format("{} of {} PEs {}", job.pes.size(), job.n, verb);
   text += " on this host, for " + pgas::detail::told::duration(longest) + ".";
-  const bool known = of.n > 0 && std::ranges::all_of(of.pes, [](const joining_pe& one) { return one.pe >= 0; });
+  const bool known = job.n > 0 && std::ranges::all_of(job.pes, [](const joining_pe& pe) { return pe.pe >= 0; });
   if (!known) return text + " The missing PEs are not known yet: the launcher has not answered.";
-  const std::vector<int> others = not_seen(of);
+  const std::vector<int> others = not_seen(job);
   if (others.empty()) return text;
   return text + fmt::format(" PE{} {} {} not: not started, not in world::join() yet, on another host, or ended.",
                             others.size() == 1 ? "" : "s", numbers_of(others), others.size() == 1 ? "does" : "do");
 }
 
-std::string report(const joining_job& of) {
-  std::string text = "joining\n\n" + pgas::tools::wrapped(say(of), pgas::tools::usual_width, 0) + "\n\n";
-  for (const joining_pe& one : of.pes)
-    text += fmt::format("PE {} has been joining for {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe),
-                        pgas::detail::told::duration(one.ms), one.pid);
+std::string report(const joining_job& job) {
+  std::string text = "joining\n\n" + pgas::tools::wrapped(say(job), pgas::tools::usual_width, 0) + "\n\n";
+  for (const joining_pe& pe : job.pes)
+    text += fmt::format("PE {} has been joining for {} (pid {})\n", pe.pe < 0 ? "?" : std::to_string(pe.pe),
+                        pgas::detail::told::duration(pe.ms), pe.pid);
   return text;
 }
 
-nlohmann::ordered_json describe(const joining_job& of) {
+nlohmann::ordered_json describe(const joining_job& job) {
   nlohmann::ordered_json pes = nlohmann::ordered_json::array();
-  for (const joining_pe& one : of.pes) pes.push_back({{"pe", one.pe}, {"pid", one.pid}, {"ms", one.ms}});
+  for (const joining_pe& pe : job.pes) pes.push_back({{"pe", pe.pe}, {"pid", pe.pid}, {"ms", pe.ms}});
   return {{"job", ""},
           {"joining", pes},
           {"pes", nlohmann::ordered_json::array()},
-          {"root", {{"kind", "joining"}, {"pes", not_seen(of)}, {"text", say(of)}}}};
+          {"root", {{"kind", "joining"}, {"pes", not_seen(job)}, {"text", say(job)}}}};
 }
 
 }  // namespace pgas_why

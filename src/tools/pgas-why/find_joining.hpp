@@ -35,10 +35,10 @@ struct joining_job {
 [[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
 
 /// A sentence with the PEs that wait, and the PEs that are missing on this host.
-[[nodiscard]] std::string say(const joining_job& of);
+[[nodiscard]] std::string say(const joining_job& job);
 /// say(), and a line for each PE.
-[[nodiscard]] std::string report(const joining_job& of);
+[[nodiscard]] std::string report(const joining_job& job);
 /// The report as JSON for programs.
-[[nodiscard]] nlohmann::ordered_json describe(const joining_job& of);
+[[nodiscard]] nlohmann::ordered_json describe(const joining_job& job);
 
 }  // namespace pgas_why

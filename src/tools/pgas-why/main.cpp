@@ -67,13 +67,13 @@ constexpr std::size_t most_at_once = 64;
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
   std::vector<std::future<answered>> under_way;  // in parallel, because a stopped job takes a long time
-  for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
-    if (!may_be(asked.job, one)) continue;
-    under_way.push_back(std::async(std::launch::async, [one] {
-      answered next{one, {}, nlohmann::ordered_json::object()};
+  for (const job& item : find_jobs(pgas::config::from_environment().socket_directory)) {
+    if (!may_be(asked.job, item)) continue;
+    under_way.push_back(std::async(std::launch::async, [item] {
+      answered next{item, {}, nlohmann::ordered_json::object()};
       for (int times = 0; times < most_questions; ++times) {
         nlohmann::ordered_json raw;
-        std::vector<pe_state> pes = ask(one, raw);
+        std::vector<pe_state> pes = ask(item, raw);
         if (pes.empty()) break;
         next.pes = std::move(pes);
         next.raw = std::move(raw);
@@ -84,8 +84,8 @@ std::vector<answered> ask_all(const options& asked) {
     if (under_way.size() % most_at_once == 0)
       for (const std::future<answered>& each : under_way) each.wait();
   }
-  for (std::future<answered>& one : under_way) {
-    answered next = one.get();
+  for (std::future<answered>& answer : under_way) {
+    answered next = answer.get();
     // the job belongs to another user, or has already ended
     if (next.pes.empty() || !is(asked.job, next.raw.at("pes"))) continue;
     found.push_back(std::move(next));
@@ -112,36 +112,36 @@ const char* name_of(root::kind what) {
 bool look(const options& asked) {
   const std::vector<answered> jobs = ask_all(asked);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const answered& one : jobs) {
-    const root found = find_root(one.pes);
+  for (const answered& answer : jobs) {
+    const root found = find_root(answer.pes);
     if (asked.json) {
-      nlohmann::ordered_json entry = one.raw;
-      entry["job"] = one.which.name;
-      entry["root"] = {{"kind", name_of(found.what)}, {"pes", found.pes}, {"text", say(found, one.pes)}};
+      nlohmann::ordered_json entry = answer.raw;
+      entry["job"] = answer.which.name;
+      entry["root"] = {{"kind", name_of(found.what)}, {"pes", found.pes}, {"text", say(found, answer.pes)}};
       all.push_back(std::move(entry));
       continue;
     }
-    fmt::print("{}", report(one.which, one.pes, found, pgas::tools::wants_colour()));
+    fmt::print("{}", report(answer.which, answer.pes, found, pgas::tools::wants_colour()));
     if (asked.stacks)
       for (const int pe : found.pes) {
-        const pe_state& of = one.pes[static_cast<std::size_t>(pe)];
-        fmt::print("\nPE {}, pid {} on {}:\n{}", pe, of.pid, of.host,
-                   of.here ? stacks_of(of.pid) : "on another host: run pgas-why --stacks there\n");
+        const pe_state& state = answer.pes[static_cast<std::size_t>(pe)];
+        fmt::print("\nPE {}, pid {} on {}:\n{}", pe, state.pid, state.host,
+                   state.here ? stacks_of(state.pid) : "on another host: run pgas-why --stacks there\n");
       }
   }
   // A job that answers may have PEs that are just completing their joining.
   const std::string directory = pgas::config::from_environment().socket_directory;
   bool any = !jobs.empty();
   if (jobs.empty() || asked.job.empty())
-    for (const joining_job& one : find_joining(directory, asked.job)) {
+    for (const joining_job& item : find_joining(directory, asked.job)) {
       const bool known = std::ranges::any_of(jobs, [&](const answered& job) {
-        return std::ranges::any_of(job.pes, [&](const pe_state& pe) { return pe.here && pe.pid == one.pes[0].pid; });
+        return std::ranges::any_of(job.pes, [&](const pe_state& pe) { return pe.here && pe.pid == item.pes[0].pid; });
       });
       if (known) continue;
       if (asked.json)
-        all.push_back(describe(one));
+        all.push_back(describe(item));
       else
-        fmt::print("{}", report(one));
+        fmt::print("{}", report(item));
       any = true;
     }
   if (asked.json) fmt::print("{}\n", all.dump(2, ' ', true));

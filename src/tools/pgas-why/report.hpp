@@ -10,7 +10,7 @@
 namespace pgas_why {
 
 /// The complete report: the root first, then each PE. @param colour whether to use the colours of a terminal
-[[nodiscard]] std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour);
+[[nodiscard]] std::string report(const job& jobs, const std::vector<pe_state>& pes, const root& found, bool colour);
 
 /// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why neither could
 /// print it.

@@ -21,8 +21,8 @@ constexpr milliseconds from_term_to_kill{2000};
 constexpr milliseconds to_fall_silent{200};
 constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
 
-[[nodiscard]] std::string describe(const pe_process& one) {
-  return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
+[[nodiscard]] std::string describe(const pe_process& process) {
+  return fmt::format("its process, pid {}, {}", process.pid, process.how_it_ended());
 }
 
 /// A descriptor from which the loop reads signals. A closed output is detected by the error of write().
@@ -68,12 +68,12 @@ job::job(job_options options)
              .fell_silent =
                  [this](int rank) {
                    handle_signals();  // another process may have ended earlier
-                   pe_process& one = processes_.at(static_cast<std::size_t>(rank));
+                   pe_process& process = processes_.at(static_cast<std::size_t>(rank));
                    // A process closes its connections just before it ends, and its exit status is a better reason.
-                   if (!one.has_ended_within(to_fall_silent))
+                   if (!process.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
-                   announce(one);  // announced first, before the failures of PEs that receive this failure
-                   return describe(one);
+                   announce(process);  // announced first, before the failures of PEs that receive this failure
+                   return describe(process);
                  },
              .turned_away =
                  [this](int rank) {
@@ -125,20 +125,20 @@ void job::start_all() {
 void job::pass_on(pe_process& from) {
   streams_.emplace_back(from.rank, std::move(from.output), output_);
   streams_.emplace_back(from.rank, std::move(from.errors), errors_);
-  for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one) listen_to(one);
+  for (auto item = std::prev(streams_.end(), 2); item != streams_.end(); ++item) listen_to(item);
 }
 
-void job::listen_to(std::list<tagged_stream>::iterator one) {
-  loop_.watch(one->fd(), POLLIN, [this, one](short) {
-    const bool goes_on = one->pump();
-    if (goes_on && !one->held_up()) return;
-    loop_.forget(one->fd());
-    if (!goes_on) streams_.erase(one);
+void job::listen_to(std::list<tagged_stream>::iterator position) {
+  loop_.watch(position->fd(), POLLIN, [this, position](short) {
+    const bool goes_on = position->pump();
+    if (goes_on && !position->held_up()) return;
+    loop_.forget(position->fd());
+    if (!goes_on) streams_.erase(position);
   });
 }
 
 void job::listen_to_all() {
-  for (auto one = streams_.begin(); one != streams_.end(); ++one) listen_to(one);
+  for (auto item = streams_.begin(); item != streams_.end(); ++item) listen_to(item);
 }
 
 void job::say(std::string_view line) { errors_.print(fmt::format("pgasrun: {}\n", line)); }
@@ -149,8 +149,8 @@ void job::handle_signals() {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
       // The first one of several ended processes is treated as the cause.
-      for (pe_process& one : processes_)
-        if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
+      for (pe_process& process : processes_)
+        if (process.pid == static_cast<pid_t>(info.ssi_pid) && process.has_ended()) announce(process);
       look_for_ended();
       continue;
     }
@@ -167,16 +167,16 @@ void job::handle_signals() {
 }
 
 void job::look_for_ended() {
-  for (pe_process& one : processes_)
-    if (one.has_ended()) announce(one);
+  for (pe_process& process : processes_)
+    if (process.has_ended()) announce(process);
 }
 
-void job::announce(pe_process& one) {
-  if (std::exchange(one.announced, true)) return;
-  hubs_.ended(one.rank, describe(one));
-  if (*one.status == 0 || status_) return;
-  status_ = one.status;
-  say(fmt::format("PE {} (pid {}) {}", one.rank, one.pid, one.how_it_ended()));
+void job::announce(pe_process& process) {
+  if (std::exchange(process.announced, true)) return;
+  hubs_.ended(process.rank, describe(process));
+  if (*process.status == 0 || status_) return;
+  status_ = process.status;
+  say(fmt::format("PE {} (pid {}) {}", process.rank, process.pid, process.how_it_ended()));
   begin_ending(stage::grace_period, options_.grace_period);
 }
 
@@ -204,13 +204,13 @@ void job::advance() {
 }
 
 void job::signal_all(int number) {
-  for (const pe_process& one : processes_)
-    if (!one.status) one.signal_group(number);
+  for (const pe_process& process : processes_)
+    if (!process.status) process.signal_group(number);
 }
 
 void job::clean_up() {
-  for (const pe_process& one : processes_) one.signal_group(SIGKILL);
-  for (const pe_process& one : processes_) one.reap();
+  for (const pe_process& process : processes_) process.signal_group(SIGKILL);
+  for (const pe_process& process : processes_) process.reap();
   processes_.clear();
   end_orphans();
   pass_on_the_rest();
@@ -222,7 +222,7 @@ void job::pass_on_the_rest() {
   for (;;) {
     output_.flush();
     errors_.flush();
-    streams_.remove_if([](tagged_stream& one) { return !one.held_up() && !one.pump(); });
+    streams_.remove_if([](tagged_stream& stream) { return !stream.held_up() && !stream.pump(); });
     const bool reader_is_slow = output_.full() || errors_.full();
     if (streams_.empty() && !reader_is_slow) return;
     // The job waits for the reader of the output as long as necessary, unless a signal or --timeout has ended the job.
@@ -240,7 +240,7 @@ void job::pass_on_the_rest() {
 
 bool job::all_ended() const {
   return std::all_of(processes_.begin(), processes_.end(),
-                     [](const pe_process& one) { return one.status.has_value(); });
+                     [](const pe_process& process) { return process.status.has_value(); });
 }
 
 std::optional<clock::time_point> job::next_wake() const {

@@ -38,12 +38,12 @@ class job {
 
   void start_all();
   void pass_on(pe_process& from);
-  void listen_to(std::list<tagged_stream>::iterator one);
+  void listen_to(std::list<tagged_stream>::iterator position);
   void listen_to_all();
   void say(std::string_view line);
   void handle_signals();
   void look_for_ended();
-  void announce(pe_process& one);
+  void announce(pe_process& process);
   void begin_ending(stage first, milliseconds next_after);
   void advance();
   void signal_all(int number);

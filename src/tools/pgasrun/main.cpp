@@ -86,9 +86,9 @@ constexpr int most_pes = 4096;
 }
 
 void check_variables(const std::vector<std::string>& variables) {
-  for (const std::string& one : variables)
-    if (one.empty() || one.front() == '=')
-      throw CLI::ValidationError("-x", fmt::format("'{}' names no variable: write -x NAME=VALUE", one));
+  for (const std::string& text : variables)
+    if (text.empty() || text.front() == '=')
+      throw CLI::ValidationError("-x", fmt::format("'{}' names no variable: write -x NAME=VALUE", text));
 }
 
 /// Reads the command line. Prints help, the version, and errors of the command line.
@@ -157,9 +157,9 @@ constexpr int status_of_no_start = 127;
 
 /// Sets variables, which PEs inherit.
 void set_variables(const std::vector<std::string>& variables) {
-  for (const std::string& one : variables)
-    if (const std::size_t equals = one.find('='); equals != std::string::npos)
-      ::setenv(one.substr(0, equals).c_str(), one.c_str() + equals + 1, 1);
+  for (const std::string& text : variables)
+    if (const std::size_t equals = text.find('='); equals != std::string::npos)
+      ::setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 1);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ void output_writer::print(std::string_view text) {
 void output_writer::flush() {
   std::size_t done = 0;
   while (done < waiting_.size()) {
-    pollfd one{.fd = to_, .events = POLLOUT, .revents = 0};
-    if (::poll(&one, 1, 0) <= 0) break;
+    pollfd socket{.fd = to_, .events = POLLOUT, .revents = 0};
+    if (::poll(&socket, 1, 0) <= 0) break;
     // Other processes share the descriptor, so it stays blocking. A ready pipe accepts PIPE_BUF bytes at once.
     const ssize_t written =
         ::write(to_, waiting_.data() + done, std::min<std::size_t>(waiting_.size() - done, PIPE_BUF));

@@ -66,21 +66,21 @@ void become(int rank, int size, const std::vector<std::string>& command, int req
 
 pe_process pe_process::start(int rank, int size, const std::vector<std::string>& command, bool tagged) {
   auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
-  pe_process one;
-  one.rank = rank;
-  one.requests = std::move(ours);
+  pe_process process;
+  process.rank = rank;
+  process.requests = std::move(ours);
   unique_fd output;
   unique_fd errors;
   if (tagged) {
-    std::tie(one.output, output) = make_pipe();
-    std::tie(one.errors, errors) = make_pipe();
+    std::tie(process.output, output) = make_pipe();
+    std::tie(process.errors, errors) = make_pipe();
   }
 
   auto [outcome, report] = make_pipe();  // carries the errno of exec; a successful exec closes it
   const pid_t parent = ::getpid();
-  one.pid = ::fork();
-  if (one.pid < 0) throw_system("fork");
-  if (one.pid == 0) {
+  process.pid = ::fork();
+  if (process.pid < 0) throw_system("fork");
+  if (process.pid == 0) {
     become(rank, size, command, theirs.get(), output.get(), errors.get(), parent);
     const int number = errno;
     (void)!::write(report.get(), &number, sizeof number);
@@ -92,10 +92,10 @@ pe_process pe_process::start(int rank, int size, const std::vector<std::string>&
   while ((got = ::read(outcome.get(), &number, sizeof number)) < 0 && errno == EINTR) {
   }
   if (got > 0) {
-    one.reap();
+    process.reap();
     throw cannot_start(command.front(), number);
   }
-  return one;
+  return process;
 }
 
 bool pe_process::has_ended() {

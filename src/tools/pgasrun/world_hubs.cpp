@@ -44,23 +44,23 @@ void world_hubs::attach(int rank, unique_fd socket) {
 }
 
 void world_hubs::ended(int rank, std::string how) {
-  for (const auto& one : hubs_)
-    if (one) one->ended(rank, how);
+  for (const auto& item : hubs_)
+    if (item) item->ended(rank, how);
   ended_[static_cast<std::size_t>(rank)] = std::move(how);
 }
 
 std::optional<clock::time_point> world_hubs::due() const {
   std::optional<clock::time_point> first;
-  for (const auto& one : hubs_)
-    if (one && one->due()) first = first ? std::min(*first, *one->due()) : *one->due();
+  for (const auto& item : hubs_)
+    if (item && item->due()) first = first ? std::min(*first, *item->due()) : *item->due();
   return first;
 }
 
 void world_hubs::expire() {
   const auto now = clock::now();
-  for (auto& one : hubs_) {
-    if (one && one->due() && *one->due() <= now) one->expire();
-    if (one && one->over()) one.reset();
+  for (auto& item : hubs_) {
+    if (item && item->due() && *item->due() <= now) item->expire();
+    if (item && item->over()) item.reset();
   }
 }
 

@@ -85,15 +85,15 @@ std::vector<unsigned char> bench::read(const void* from, std::size_t count) cons
   return to;
 }
 
-void bench::meet() const {
+void bench::barrier() const {
   if (gpu && cudaDeviceSynchronize() != cudaSuccess) std::abort();
   nvshmem_barrier_all();
 }
 
-void bench::execute_operation(const family& of, const call& c) const {
-  meet();
-  of.run(c);
-  meet();
+void bench::execute_operation(const family& calls, const call& c) const {
+  barrier();
+  calls.run(c);
+  barrier();
 }
 
 std::uint64_t random_word(std::uint64_t serial, int pe, std::uint64_t index) {
@@ -105,10 +105,10 @@ std::uint64_t random_word(std::uint64_t serial, int pe, std::uint64_t index) {
 }
 
 std::vector<unsigned char> random_bytes(std::uint64_t serial, int pe, std::size_t count) {
-  std::vector<unsigned char> made(count);
+  std::vector<unsigned char> result(count);
   for (std::size_t i = 0; i < count; ++i)
-    made[i] = static_cast<unsigned char>(random_word(serial, pe, i / 8) >> i % 8 * 8);
-  return made;
+    result[i] = static_cast<unsigned char>(random_word(serial, pe, i / 8) >> i % 8 * 8);
+  return result;
 }
 
 std::uint64_t cut(std::uint64_t bits, int element_bytes) {

@@ -38,9 +38,9 @@ class bench {
   void write(void* to, const void* from, std::size_t count) const;
   [[nodiscard]] std::vector<unsigned char> read(const void* from, std::size_t count) const;
   /// Waits until all PEs have arrived and their memory does not change any more.
-  void meet() const;
+  void barrier() const;
   /// Makes the call between two barriers.
-  void execute_operation(const family& of, const call& c) const;
+  void execute_operation(const family& calls, const call& c) const;
 
  private:
   [[nodiscard]] unsigned char* pinned(std::size_t count) const;

@@ -67,7 +67,7 @@ struct family {
 /// All families that are linked in.
 std::vector<family>& families();
 struct registration {
-  explicit registration(family one) { families().push_back(std::move(one)); }
+  explicit registration(family item) { families().push_back(std::move(item)); }
 };
 
 /// Starts a kernel on all PEs together and waits for its end.

@@ -69,12 +69,12 @@ void encode(const function& f, double value, unsigned char* at) {
 /// in all formats.
 std::vector<unsigned char> elements(const function& f, std::uint64_t serial, int pe, std::size_t n) {
   const auto size = static_cast<std::size_t>(f.element_bytes);
-  auto made = random_bytes(serial, pe, n * size);
+  auto result = random_bytes(serial, pe, n * size);
   if (!integer(f)) {
     for (std::size_t i = 0; i < n; ++i)
-      encode(f, static_cast<double>(random_word(serial, pe, i) % 7) - 3, &made[i * size]);
+      encode(f, static_cast<double>(random_word(serial, pe, i) % 7) - 3, &result[i * size]);
   }
-  return made;
+  return result;
 }
 
 std::int64_t signed_compare(std::uint64_t bits, int bytes) {
@@ -108,8 +108,8 @@ std::string status(const bench& b) {
 
 }  // namespace
 
-std::string check_move(bench& b, const family& of, const function& f, std::uint64_t serial) {
-  const std::string shape = of.shape;
+std::string check_move(bench& b, const family& calls, const function& f, std::uint64_t serial) {
+  const std::string shape = calls.shape;
   const auto size = static_cast<std::size_t>(f.element_bytes);
   const std::size_t block = count * size;
   std::string wrong;
@@ -123,11 +123,11 @@ std::string check_move(bench& b, const family& of, const function& f, std::uint6
     b.write(b.dest, old.data(), old.size());
     b.numbers[0] = 99;
     call c = b.prepare(f);
-    c.which = static_cast<int>(&f - of.functions.data());
+    c.which = static_cast<int>(&f - calls.functions.data());
     c.team = team;
     c.n = count;
     c.root = static_cast<int>(n) - 1;
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     auto wanted = old;
     const auto copy = [&](std::size_t to, int member, std::size_t from) {
       const auto theirs = random_bytes(serial, all[static_cast<std::size_t>(member)], n * block);
@@ -145,8 +145,8 @@ std::string check_move(bench& b, const family& of, const function& f, std::uint6
   return wrong;
 }
 
-std::string check_reduce(bench& b, const family& of, const function& f, std::uint64_t serial) {
-  const bool scatter = std::strcmp(of.shape, "reducescatter") == 0;
+std::string check_reduce(bench& b, const family& calls, const function& f, std::uint64_t serial) {
+  const bool scatter = std::strcmp(calls.shape, "reducescatter") == 0;
   const auto size = static_cast<std::size_t>(f.element_bytes);
   std::string wrong;
   for (const nvshmem_team_t team : teams(b)) {
@@ -158,10 +158,10 @@ std::string check_reduce(bench& b, const family& of, const function& f, std::uin
     b.write(b.dest, random_bytes(serial, 1000, count * size).data(), count * size);
     b.numbers[0] = 99;
     call c = b.prepare(f);
-    c.which = static_cast<int>(&f - of.functions.data());
+    c.which = static_cast<int>(&f - calls.functions.data());
     c.team = team;
     c.n = count;
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     note(wrong, status(b));
     const auto got = b.read(b.dest, count * size);
     std::vector<std::vector<unsigned char>> theirs;
@@ -170,7 +170,7 @@ std::string check_reduce(bench& b, const family& of, const function& f, std::uin
     for (std::size_t i = 0; i < count; ++i) {
       number wanted = decode(f, &theirs[0][(first + i) * size]);
       for (std::size_t k = 1; k < all.size(); ++k)
-        wanted = combine(f, of.operation, wanted, decode(f, &theirs[k][(first + i) * size]));
+        wanted = combine(f, calls.operation, wanted, decode(f, &theirs[k][(first + i) * size]));
       const number result = decode(f, &got[i * size]);
       if (integer(f) ? result.bits != wanted.bits : result.value != wanted.value)
         note(wrong, "element " + std::to_string(i) + " is " +

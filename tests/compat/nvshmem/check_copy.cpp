@@ -24,16 +24,16 @@ bool is(const char* text, const char* other) { return std::strcmp(text, other) =
 
 }  // namespace
 
-std::string check_copy(bench& b, const family& of, const function& f, std::uint64_t serial) {
-  const int from = is(of.shape, "put") ? b.left() : b.right();
+std::string check_copy(bench& b, const family& calls, const function& f, std::uint64_t serial) {
+  const int from = is(calls.shape, "put") ? b.left() : b.right();
   std::string wrong;
   for (const std::size_t n : {std::size_t{1}, std::size_t{37}, std::size_t{300}}) {
     ++serial;
     fill(b, serial);
     call c = b.prepare(f);
-    c.which = static_cast<int>(&f - of.functions.data());
+    c.which = static_cast<int>(&f - calls.functions.data());
     c.n = n;
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, from, n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());
@@ -42,37 +42,37 @@ std::string check_copy(bench& b, const family& of, const function& f, std::uint6
   return wrong;
 }
 
-std::string check_strided(bench& b, const family& of, const function& f, std::uint64_t serial) {
+std::string check_strided(bench& b, const family& calls, const function& f, std::uint64_t serial) {
   fill(b, serial);
   call c = b.prepare(f);
-  c.which = static_cast<int>(&f - of.functions.data());
+  c.which = static_cast<int>(&f - calls.functions.data());
   c.n = 40;
   c.dst = 3;
   c.sst = 2;
-  b.execute_operation(of, c);
+  b.execute_operation(calls, c);
   auto wanted = old_dest(serial, b.me);
-  const auto sent = random_bytes(serial, is(of.shape, "iput") ? b.left() : b.right(), compared_bytes);
+  const auto sent = random_bytes(serial, is(calls.shape, "iput") ? b.left() : b.right(), compared_bytes);
   const auto size = static_cast<std::size_t>(f.element_bytes);
   for (std::size_t i = 0; i < c.n; ++i) std::memcpy(&wanted[i * 3 * size], &sent[i * 2 * size], size);
   return difference("destination", b.read(b.dest, compared_bytes), wanted);
 }
 
-std::string check_single(bench& b, const family& of, const function& f, std::uint64_t serial) {
+std::string check_single(bench& b, const family& calls, const function& f, std::uint64_t serial) {
   fill(b, serial);
   call c = b.prepare(f);
-  c.which = static_cast<int>(&f - of.functions.data());
+  c.which = static_cast<int>(&f - calls.functions.data());
   c.n = 24;
-  b.execute_operation(of, c);
-  const bool put = is(of.shape, "p");
+  b.execute_operation(calls, c);
+  const bool put = is(calls.shape, "p");
   auto wanted = old_dest(serial, b.me);
   const auto sent = random_bytes(serial, put ? b.left() : b.right(), c.n * static_cast<std::size_t>(f.element_bytes));
   std::copy(sent.begin(), sent.end(), wanted.begin());
-  if (put || is(of.scope, "thread")) return difference("destination", b.read(b.dest, compared_bytes), wanted);
+  if (put || is(calls.scope, "thread")) return difference("destination", b.read(b.dest, compared_bytes), wanted);
   return difference("values", {b.host_dest, b.host_dest + compared_bytes}, wanted);
 }
 
-std::string check_put_signal(bench& b, const family& of, const function& f, std::uint64_t serial) {
-  const bool in_kernel = !is(of.scope, "host") && !is(of.scope, "stream");
+std::string check_put_signal(bench& b, const family& calls, const function& f, std::uint64_t serial) {
+  const bool in_kernel = !is(calls.scope, "host") && !is(calls.scope, "stream");
   std::string wrong;
   for (const int op : {int{NVSHMEM_SIGNAL_SET}, int{NVSHMEM_SIGNAL_ADD}}) {
     ++serial;
@@ -80,12 +80,12 @@ std::string check_put_signal(bench& b, const family& of, const function& f, std:
     const std::uint64_t before = 5;
     b.write(b.signal, &before, sizeof before);
     call c = b.prepare(f);
-    c.which = static_cast<int>(&f - of.functions.data());
+    c.which = static_cast<int>(&f - calls.functions.data());
     c.n = 100;
     c.value = 0x100000000u + serial;
     c.op = op;
     c.awaited = op == NVSHMEM_SIGNAL_ADD ? before + c.value : c.value;
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, b.left(), c.n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());

@@ -71,10 +71,10 @@ constexpr std::size_t set_size = 6;
 constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;
 
 /// Sets the comparison and the words. The words of `hits` and word 4 satisfy the comparison.
-call prepare_set(bench& b, const family& of, const function& f, int cmp, std::uint64_t hits) {
+call prepare_set(bench& b, const family& calls, const function& f, int cmp, std::uint64_t hits) {
   call c = b.prepare(f);
-  c.which = static_cast<int>(&f - of.functions.data());
-  c.n = std::strcmp(of.operation, "one") == 0 ? 1 : set_size;
+  c.which = static_cast<int>(&f - calls.functions.data());
+  c.n = std::strcmp(calls.operation, "one") == 0 ? 1 : set_size;
   c.cmp = cmp;
   const scale s = scale_of(f);
   c.bits = s.at;
@@ -120,8 +120,8 @@ std::string judge(const bench& b, const std::string& which, std::uint64_t hits, 
 
 }  // namespace
 
-std::string check_atomic(bench& b, const family& of, const function& f, std::uint64_t serial) {
-  const std::string operation = of.operation;
+std::string check_atomic(bench& b, const family& calls, const function& f, std::uint64_t serial) {
+  const std::string operation = calls.operation;
   const bool fetches = operation.rfind("fetch", 0) == 0 || operation.find("swap") != std::string::npos;
   std::string wrong;
   for (const bool meets : {true, false}) {  // whether the condition of compare_swap is satisfied
@@ -140,11 +140,11 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
                    : cut(before(target, actor) ^ (std::uint64_t{1} << (f.element_bytes * 8 - 1)), f.element_bytes);
     };
     call c = b.prepare(f);
-    c.which = static_cast<int>(&f - of.functions.data());
+    c.which = static_cast<int>(&f - calls.functions.data());
     c.dest = slot(b.me);
     c.bits = value(b.me);
     c.condition = condition(b.right(), b.me);
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     const std::uint64_t wanted =
         cut(result_of(operation, before(b.me, b.left()), value(b.left()), condition(b.me, b.left())), f.element_bytes);
     const std::uint64_t got = word_at(b, slot(b.left()), f.element_bytes);
@@ -155,8 +155,8 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
   return wrong;
 }
 
-std::string check_wait(bench& b, const family& of, const function& f, std::uint64_t) {
-  const std::string operation = of.operation;
+std::string check_wait(bench& b, const family& calls, const function& f, std::uint64_t) {
+  const std::string operation = calls.operation;
   const std::string which = operation.substr(0, operation.find('_'));
   // Words are written before the wait or during the wait.
   const std::uint64_t hits = which == "one"   ? 1
@@ -165,25 +165,25 @@ std::string check_wait(bench& b, const family& of, const function& f, std::uint6
                                               : 1u << 2 | 1u << 5;
   std::string wrong;
   for (int cmp = NVSHMEM_CMP_EQ; cmp <= NVSHMEM_CMP_GE; ++cmp) {
-    call c = prepare_set(b, of, f, cmp, 0);
+    call c = prepare_set(b, calls, f, cmp, 0);
     c.write_mask = hits;
-    b.execute_operation(of, c);
+    b.execute_operation(calls, c);
     if (which != "any" && which != "some") continue;  // for the other functions, the test is that they return
     note(wrong, judge(b, which, hits, 1));
   }
   return wrong;
 }
 
-std::string check_test(bench& b, const family& of, const function& f, std::uint64_t) {
-  const std::string operation = of.operation;
+std::string check_test(bench& b, const family& calls, const function& f, std::uint64_t) {
+  const std::string operation = calls.operation;
   const std::string which = operation.substr(0, operation.find('_'));
   const std::uint64_t all = which == "one" ? 1 : 0x3f & ~excluded;
   const std::uint64_t few = which == "one" ? 0 : 1u << 2 | 1u << 5;
   std::string wrong;
   for (int cmp = NVSHMEM_CMP_EQ; cmp <= NVSHMEM_CMP_GE; ++cmp) {
     for (const std::uint64_t hits : {std::uint64_t{0}, few, all}) {
-      const call c = prepare_set(b, of, f, cmp, hits);
-      b.execute_operation(of, c);
+      const call c = prepare_set(b, calls, f, cmp, hits);
+      b.execute_operation(calls, c);
       if (which == "one" || which == "all")
         note(wrong, (b.numbers[0] != 0) == (hits == all) ? "" : said("returned", b.numbers[0]));
       else

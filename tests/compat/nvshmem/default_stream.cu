@@ -51,7 +51,7 @@ int clear_then_meet(uint64_t* word, uint64_t* seen) {
     nvshmem_free(memory.back());
     memory.pop_back();
   };
-  const std::vector<std::pair<const char*, std::function<void()>>> meetings{
+  const std::vector<std::pair<const char*, std::function<void()>>> collectives{
       {"nvshmem_barrier_all", [] { nvshmem_barrier_all(); }},
       {"nvshmem_barrier", [] { nvshmem_barrier(NVSHMEM_TEAM_WORLD); }},
       {"nvshmem_sync_all", [] { nvshmem_sync_all(); }},
@@ -63,11 +63,11 @@ int clear_then_meet(uint64_t* word, uint64_t* seen) {
       {"nvshmem_align", [&] { memory.push_back(nvshmem_align(64, 64)); }},
       {"nvshmem_free", free_last},
   };
-  for (const auto& [name, meet] : meetings) {
+  for (const auto& [name, collective] : collectives) {
     for (int late = 0; late < n; ++late) {
       if (me == late) spin<<<1, 1>>>(30000000);
       if (!is_fine(cudaMemset(word, 0, sizeof *word), "cudaMemset")) return 1;
-      meet();
+      collective();
       exchange<<<1, 1>>>(word, (me + 1) % n, seen);
       if (!is_fine(cudaDeviceSynchronize(), "exchange")) return 1;
       if (*seen != 1) {

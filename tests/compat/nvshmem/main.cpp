@@ -45,11 +45,11 @@ const std::map<std::string, check>& checks() {
 std::uint64_t votes(const bench& b, bool yes) {
   const std::uint64_t mine = yes ? 1 : 0;
   auto* const counts = reinterpret_cast<std::uint64_t*>(b.signal) + 8;
-  b.meet();
+  b.barrier();
   b.write(counts + 1, &mine, sizeof mine);
-  b.meet();
+  b.barrier();
   nvshmem_uint64_sum_reduce(NVSHMEM_TEAM_WORLD, counts, counts + 1, 1);
-  b.meet();
+  b.barrier();
   std::uint64_t all = 0;
   std::memcpy(&all, b.read(counts, sizeof all).data(), sizeof all);
   return all;
@@ -60,12 +60,12 @@ struct outcome {
   int failed = 0;
 };
 
-outcome try_family(bench& b, const family& of, std::uint64_t& serial) {
+outcome try_family(bench& b, const family& calls, std::uint64_t& serial) {
   outcome all;
-  for (const function& f : of.functions) {
+  for (const function& f : calls.functions) {
     if (f.name == nullptr) continue;
     serial += 16;
-    const std::string wrong = checks().at(of.shape)(b, of, f, serial);
+    const std::string wrong = checks().at(calls.shape)(b, calls, f, serial);
     ++all.called;
     if (!wrong.empty()) std::printf("PE %d: %s: %s\n", b.me, f.name, wrong.c_str());
     if (votes(b, !wrong.empty()) != 0) ++all.failed;
@@ -78,18 +78,18 @@ int run(const std::string& scope, const std::string& part) {
   outcome total;
   std::uint64_t serial = 0;
   int tried = 0;
-  for (const family& of : families()) {
-    const std::string where = of.scope;
+  for (const family& calls : families()) {
+    const std::string where = calls.scope;
     const bool kernel = where != "host" && where != "stream";
     if (!b.gpu && where != "host") continue;
     if (!scope.empty() && scope != (kernel ? "kernel" : where)) continue;
-    if (std::string(of.name).find(part) == std::string::npos) continue;
-    const outcome here = try_family(b, of, serial);
+    if (std::string(calls.name).find(part) == std::string::npos) continue;
+    const outcome here = try_family(b, calls, serial);
     ++tried;
     total.called += here.called;
     total.failed += here.failed;
     if (b.me == 0)
-      std::printf("%s %s: %d functions, %d failed\n", here.failed == 0 ? "PASS" : "FAIL", of.name, here.called,
+      std::printf("%s %s: %d functions, %d failed\n", here.failed == 0 ? "PASS" : "FAIL", calls.name, here.called,
                   here.failed);
     std::fflush(stdout);
   }

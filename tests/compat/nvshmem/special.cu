@@ -34,7 +34,7 @@ __global__ void look(call c) {
 }
 
 /// Each PE writes to its neighbour, then calls a barrier or sync. The neighbour's word must have arrived.
-__global__ void meet(call c) {
+__global__ void barrier_or_sync(call c) {
   auto* const word = static_cast<std::uint64_t*>(c.dest);
   if (threadIdx.x == 0) nvshmem_uint64_p(word, c.bits, c.pe);
   if (c.which >= 6) nvshmem_quiet();  // a sync does not complete writes
@@ -82,9 +82,9 @@ __global__ void meet(call c) {
   if (first) *c.result = nvshmem_uint64_g(word, nvshmem_my_pe());
 }
 #if defined(PGAS_COMPAT_ONLY)
-constexpr int meetings = 14;
+constexpr int barriers = 14;
 #else
-constexpr int meetings = 13;
+constexpr int barriers = 13;
 #endif
 
 /// Sends data, then calls a fence, then sends a signal.
@@ -261,21 +261,21 @@ void check_facts(bench& b) {
 
 void check_launch(bench& b) {
   int blocks = 0;
-  const auto kernel = reinterpret_cast<const void*>(&meet);
+  const auto kernel = reinterpret_cast<const void*>(&barrier_or_sync);
   const int status = nvshmemx_collective_launch_query_gridsize(kernel, dim3(128), nullptr, 0, &blocks);
   say(b, "largest grid", status == 0 && blocks > 0);
 }
 
-void check_meetings(bench& b) {
-  for (int which = 0; which < meetings; ++which) {
+void check_barriers(bench& b) {
+  for (int which = 0; which < barriers; ++which) {
     call c = b.prepare(function{"", 8, kind::uint});
     c.which = which;
     c.bits = 1000 + static_cast<std::uint64_t>(which * 16 + b.me);
-    b.meet();
-    launch(reinterpret_cast<const void*>(&meet), c, 128);
-    say(b, ("meeting " + std::to_string(which)).c_str(),
+    b.barrier();
+    launch(reinterpret_cast<const void*>(&barrier_or_sync), c, 128);
+    say(b, ("barrier " + std::to_string(which)).c_str(),
         *c.result == 1000 + static_cast<std::uint64_t>(which * 16 + b.left()));
-    b.meet();
+    b.barrier();
   }
   // The same operations called by the host, and on the stream.
   for (int which = 0; which < 8; ++which) {
@@ -296,9 +296,9 @@ void check_meetings(bench& b) {
     cudaStreamSynchronize(b.stream);
     std::uint64_t got = 0;
     std::memcpy(&got, b.read(word, sizeof got).data(), sizeof got);
-    say(b, ("meeting from the host " + std::to_string(which)).c_str(),
+    say(b, ("barrier from the host " + std::to_string(which)).c_str(),
         status == 0 && got == value + static_cast<std::uint64_t>(b.left()));
-    b.meet();
+    b.barrier();
   }
 }
 
@@ -311,16 +311,16 @@ void check_signals(bench& b) {
     c.value = 0x200000000u;
     c.awaited = op == NVSHMEM_SIGNAL_SET ? c.value : c.value + before;
     c.bits = 500 + static_cast<std::uint64_t>(b.me);
-    b.meet();
+    b.barrier();
     launch(reinterpret_cast<const void*>(&send), c, 1);
     say(b, op == NVSHMEM_SIGNAL_SET ? "signal set" : "signal add",
         *c.result == 500 + static_cast<std::uint64_t>(b.left()));
-    b.meet();
+    b.barrier();
     nvshmemx_signal_op_on_stream(b.signal, 3, NVSHMEM_SIGNAL_ADD, b.right(), b.stream);
     nvshmemx_signal_wait_until_on_stream(b.signal, NVSHMEM_CMP_EQ, c.awaited + 3, b.stream);
     cudaStreamSynchronize(b.stream);
     say(b, "signal on a stream", nvshmem_signal_fetch(b.signal) == c.awaited + 3);
-    b.meet();
+    b.barrier();
   }
 }
 
@@ -337,10 +337,10 @@ void check_late_stores(bench& b) {
     c.bits = 1'000 * static_cast<std::uint64_t>(b.me + 1);
     c.value = 1'000 * static_cast<std::uint64_t>(b.left() + 1);
     *c.result = 0;
-    b.meet();
+    b.barrier();
     launch(reinterpret_cast<const void*>(&send_late), c, 256);
     say(b, (std::string("stores of late threads before ") + calls[which]).c_str(), *c.result == 0);
-    b.meet();
+    b.barrier();
   }
 }
 
@@ -357,10 +357,10 @@ void check_only_here(bench& b) {
   std::memcpy(&source[256], &mine, sizeof mine);
   b.write(b.source, source.data(), source.size());
   call c = b.prepare(function{"", 8, kind::uint});
-  b.meet();
+  b.barrier();
   launch(reinterpret_cast<const void*>(&only_here), c, 256);
   nvshmemx_flush_on_stream(b.stream);
-  b.meet();
+  b.barrier();
   const auto dest = b.read(b.dest, 1024);
   double sum = 0, old = 0;
   float sum_float = 0;
@@ -388,7 +388,7 @@ void check_only_here(bench& b) {
 void check_regions(bench& b) {
   call c = b.prepare(function{"", 8, kind::uint});
   *c.result = 0;
-  b.meet();
+  b.barrier();
   be_in_regions<<<64, 128, 0, b.stream>>>(c);
   say(b, "regions of blocks", cudaStreamSynchronize(b.stream) == cudaSuccess && *c.result == 0);
 }
@@ -410,17 +410,17 @@ void check_lent(bench& b) {
         c.which = which;
         c.n = n / 4 * 4;
         c.op = lent;
-        b.meet();
+        b.barrier();
         copy_by_lent<<<1, 128, static_cast<unsigned>(lent) + tile, b.stream>>>(c);
         const bool ran = cudaStreamSynchronize(b.stream) == cudaSuccess;
-        b.meet();
+        b.barrier();
         const int from = which < 3 || which == 5 ? b.left() : b.right();
         const std::vector<unsigned char> known = random_bytes(serial, from, n);
         say(b,
             ("lent memory " + std::to_string(lent) + ", copy " + std::to_string(which) + " of " + std::to_string(n))
                 .c_str(),
             ran && std::memcmp(b.read(b.dest, c.n).data(), known.data(), c.n) == 0);
-        b.meet();
+        b.barrier();
       }
     }
   }
@@ -430,7 +430,7 @@ void check_lent(bench& b) {
 int check_special(bench& b) {
   check_facts(b);
   check_launch(b);
-  check_meetings(b);
+  check_barriers(b);
   check_signals(b);
   check_late_stores(b);
 #if defined(PGAS_COMPAT_ONLY)
@@ -438,7 +438,7 @@ int check_special(bench& b) {
   check_regions(b);
   check_lent(b);
 #endif
-  b.meet();
+  b.barrier();
   return failures;
 }
 

@@ -51,7 +51,7 @@ template <class T>
 struct tile_calls {
   call what;
   caller by;
-  kind of;
+  kind tensor_kind;
   tile_shape shape;
   int root;
   test_team team;
@@ -63,28 +63,28 @@ struct tile_calls {
   template <class F>
   PGAS_FN void with_tensors(T* from, T* to, int dst_rows, int dst_columns, F f) const {
     using namespace nvshmemx;
-    const ConstInt<1> one;
-    if (of == kind::second) {
-      const auto here = make_layout(make_shape(shape.rows, shape.columns), make_stride(shape.src_stride, one));
-      const auto there = make_layout(make_shape(dst_rows, dst_columns), make_stride(shape.dst_stride, one));
-      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(there)>(to, there),
+    const ConstInt<1> item;
+    if (tensor_kind == kind::second) {
+      const auto here = make_layout(make_shape(shape.rows, shape.columns), make_stride(shape.src_stride, item));
+      const auto remote = make_layout(make_shape(dst_rows, dst_columns), make_stride(shape.dst_stride, item));
+      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(remote)>(to, remote),
         make_shape(shape.first_row, shape.first_column), make_shape(shape.end_row, shape.end_column));
-    } else if (of == kind::first) {
-      const auto here = make_layout(make_shape(shape.columns, shape.rows), make_stride(one, shape.src_stride));
-      const auto there = make_layout(make_shape(dst_columns, dst_rows), make_stride(one, shape.dst_stride));
-      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(there)>(to, there),
+    } else if (tensor_kind == kind::first) {
+      const auto here = make_layout(make_shape(shape.columns, shape.rows), make_stride(item, shape.src_stride));
+      const auto remote = make_layout(make_shape(dst_columns, dst_rows), make_stride(item, shape.dst_stride));
+      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(remote)>(to, remote),
         make_shape(shape.first_column, shape.first_row), make_shape(shape.end_column, shape.end_row));
     } else {
       const auto here = make_layout(make_shape(shape.rows, shape.columns), make_stride(shape.src_stride, 1));
-      const auto there = make_layout(make_shape(dst_rows, dst_columns), make_stride(shape.dst_stride, 1));
-      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(there)>(to, there), make_shape(), make_shape());
+      const auto remote = make_layout(make_shape(dst_rows, dst_columns), make_stride(shape.dst_stride, 1));
+      f(Tensor<T, decltype(here)>(from, here), Tensor<T, decltype(remote)>(to, remote), make_shape(), make_shape());
     }
   }
 
   template <class G, class Src, class Dst, class Coord>
   PGAS_FN int make(const context& ctx, const G& g, Src from, Dst to, Coord first, Coord end) const {
     using namespace nvshmemx;
-    const team_view members = team.of(ctx);
+    const team_view members = team.view(ctx);
     switch (what) {
       case call::put: return tiles::tile_put<PEER_PUSH_NBI>(ctx, g, from, to, first, end, next(ctx), 0);
       case call::get: return tiles::tile_get<REMOTE_PULL_NBI>(ctx, g, from, to, first, end, next(ctx), 0);
@@ -124,18 +124,18 @@ struct tile_calls {
     if (what == call::put || what == call::get) {
       if (g.thread_rank() == 0) quiet(ctx);
     } else if (what == call::broadcast || what == call::allgather) {
-      status = tiles::tile_collective_wait<NVLS_ONE_SHOT_PUSH_NBI>(ctx, g, team.of(ctx), 0);
+      status = tiles::tile_collective_wait<NVLS_ONE_SHOT_PUSH_NBI>(ctx, g, team.view(ctx), 0);
     } else if (what == call::sum_two_shot) {
-      status = tiles::tile_collective_wait<NVLS_TWO_SHOT_PUSH_NBI>(ctx, g, team.of(ctx), 0);
+      status = tiles::tile_collective_wait<NVLS_TWO_SHOT_PUSH_NBI>(ctx, g, team.view(ctx), 0);
     } else {
-      status = tiles::tile_collective_wait<NVLS_ONE_SHOT_PULL_NBI>(ctx, g, team.of(ctx), 0);
+      status = tiles::tile_collective_wait<NVLS_ONE_SHOT_PULL_NBI>(ctx, g, team.view(ctx), 0);
     }
     found.equal(ctx, 2, 0, status);
   }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    if (team.of(ctx).my_pe() < 0) return;
+    if (team.view(ctx).my_pe() < 0) return;
     block.sync();
     if (by == caller::thread) {
       if (block.thread_rank() == 0) call_by(ctx, this_thread{});
@@ -214,13 +214,13 @@ class tile_model {
   [[nodiscard]] float combined(int i) const {
     float all = at(members_[0], i);
     for (std::size_t k = 1; k < members_.size(); ++k) {
-      const float one = at(members_[k], i);
+      const float item = at(members_[k], i);
       if (c_.what == call::min) {
-        all = std::min(all, one);
+        all = std::min(all, item);
       } else if (c_.what == call::max_rooted) {
-        all = std::max(all, one);
+        all = std::max(all, item);
       } else {
-        all += one;
+        all += item;
       }
     }
     return all;
@@ -229,7 +229,7 @@ class tile_model {
   template <class F>
   void place(std::vector<T>& all, int k, F value) const {
     const tile_shape& s = c_.shape;
-    const bool bounded = c_.of != kind::unbounded;
+    const bool bounded = c_.tensor_kind != kind::unbounded;
     const int row = k / s.side_by_side * s.rows;
     const int column = k % s.side_by_side * s.columns;
     for (int r = 0; r < s.rows_inside(bounded); ++r) {
@@ -278,7 +278,7 @@ void check_tiles(call what) {
       }
       const auto src_elements = static_cast<std::size_t>(shape.rows * shape.src_stride);
       const auto dst_elements = static_cast<std::size_t>(shape.rows * shape.dst_stride * n / shape.side_by_side);
-      for (const kind of : {kind::second, kind::first, kind::unbounded}) {
+      for (const kind tensors : {kind::second, kind::first, kind::unbounded}) {
         for (const caller by : {caller::thread, caller::warp, caller::warpgroup, caller::block}) {
           ++turn;
           if (asked_domain() != 0 && turn % 4 != 0) continue;  // each piece is a command, so fewer cases are enough
@@ -287,7 +287,7 @@ void check_tiles(call what) {
           guarded<T> src(pes, src_elements, turn % 8 == 7 ? 1 : turn % 8 == 5 ? 2 : 0);
           const tile_calls<T> calls{what,
                                     by,
-                                    of,
+                                    tensors,
                                     shape,
                                     static_cast<int>(turn % members.members.size()),
                                     make_team(pes, members.members, members.as_list),
@@ -303,7 +303,7 @@ void check_tiles(call what) {
             const std::vector<T> seen = dst.read(pe);
             ASSERT_TRUE(same_bits(wanted, seen))
                 << members.name << ", " << shape.rows << " x " << shape.columns << ", strides " << shape.src_stride
-                << " and " << shape.dst_stride << ", kind " << static_cast<int>(of) << ", caller "
+                << " and " << shape.dst_stride << ", kind " << static_cast<int>(tensors) << ", caller "
                 << static_cast<int>(by) << ": PE " << pe << " differs at " << first_difference(wanted, seen);
             ASSERT_TRUE(dst.guards_hold(pe));
           }
@@ -338,21 +338,21 @@ struct other_calls {
     using namespace nvshmemx;
     float* const from = src.at(ctx);
     float* const to = dst.at(ctx);
-    const ConstInt<1> one;
+    const ConstInt<1> item;
     constexpr auto put = PEER_PUSH_NBI;
     const auto none = make_shape();
-    const auto constant = make_layout(make_shape(ConstInt<2>{}, ConstInt<4>{}), make_stride(ConstInt<8>{}, one));
+    const auto constant = make_layout(make_shape(ConstInt<2>{}, ConstInt<4>{}), make_stride(ConstInt<8>{}, item));
     using fixed = Tensor<float, std::remove_cv_t<decltype(constant)>>;
     found.equal(
         ctx, 1, 0,
         tiles::tile_put<put>(ctx, block, fixed(from, constant), fixed(to, constant), none, none, ctx.my_pe(), 0));
-    const auto line = make_layout(make_shape(5), make_stride(one));
+    const auto line = make_layout(make_shape(5), make_stride(item));
     using row = Tensor<float, std::remove_cv_t<decltype(line)>>;
     found.equal(ctx, 2, 0,
                 tiles::tile_put<put>(ctx, block, row(from + 16, line), row(to + 16, line), make_shape(3), make_shape(7),
                                      ctx.my_pe(), 0));
-    const auto deep = make_layout(make_shape(2, 3, 1), make_stride(3, one, 6));
-    const auto deeper = make_layout(make_shape(2, 3, 2), make_stride(3, one, 6));
+    const auto deep = make_layout(make_shape(2, 3, 1), make_stride(3, item, 6));
+    const auto deeper = make_layout(make_shape(2, 3, 2), make_stride(3, item, 6));
     using plane = Tensor<float, std::remove_cv_t<decltype(deep)>>;
     found.equal(
         ctx, 3, 0,

@@ -92,9 +92,9 @@ void check_tiles_of(bench& b, const char* name, int& failures) {
     c.team = NVSHMEM_TEAM_WORLD;
     c.pe = b.right();
     *c.result = 1;
-    b.meet();
+    b.barrier();
     launch(each.kernel, c, 256);
-    b.meet();
+    b.barrier();
     const auto bytes = b.read(b.dest, static_cast<std::size_t>(9 + b.n) * area * sizeof(T));
     std::vector<T> in(bytes.size() / sizeof(T));
     std::memcpy(static_cast<void*>(in.data()), bytes.data(), bytes.size());
@@ -125,7 +125,7 @@ void check_tiles_of(bench& b, const char* name, int& failures) {
     } else if (b.me == 0) {
       std::printf("PASS tiles of %s by a %s\n", name, each.scope);
     }
-    b.meet();
+    b.barrier();
   }
 }
 

@@ -82,15 +82,15 @@ struct chain {
 
 bool eager(cudaStream_t a, cudaStream_t b) {
   const int me = nvshmem_my_pe();
-  chain one(100);
+  chain item(100);
   chain other(500000);
   for (int r = 0; r < rounds; ++r) {
-    one.enqueue(a);
+    item.enqueue(a);
     other.enqueue(b);
   }
   MUST(cudaStreamSynchronize(a));
   MUST(cudaStreamSynchronize(b));
-  const bool right = one.is_right(rounds, "eager");
+  const bool right = item.is_right(rounds, "eager");
   return other.is_right(rounds, "eager") && right;
 }
 

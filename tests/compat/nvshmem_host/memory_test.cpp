@@ -15,11 +15,11 @@ TEST_F(NvshmemMemory, is_where_peers_can_reach_it) {
   ASSERT_NE(cells, nullptr);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(cells[i], 0);
   const int right = (me + 1) % n;
-  int* const there = static_cast<int*>(nvshmem_ptr(cells, right));
-  ASSERT_NE(there, nullptr);
-  EXPECT_EQ(there == cells, right == me);
+  int* const position = static_cast<int*>(nvshmem_ptr(cells, right));
+  ASSERT_NE(position, nullptr);
+  EXPECT_EQ(position == cells, right == me);
   nvshmem_barrier_all();
-  there[1] = 100 + me;
+  position[1] = 100 + me;
   nvshmem_barrier_all();
   EXPECT_EQ(cells[1], 100 + (me + n - 1) % n);
   EXPECT_EQ(nvshmem_ptr(cells, n), nullptr);
@@ -45,8 +45,8 @@ TEST_F(NvshmemMemory, is_aligned_as_asked) {
 
 TEST_F(NvshmemMemory, is_aligned_to_512_bytes_even_if_small) {
   for (const size_t bytes : {size_t{1}, size_t{16}, size_t{100}, size_t{511}}) {
-    void* const made[] = {nvshmem_malloc(bytes), nvshmem_malloc(bytes), nvshmem_calloc(bytes, 1)};
-    for (void* const memory : made) {
+    void* const result[] = {nvshmem_malloc(bytes), nvshmem_malloc(bytes), nvshmem_calloc(bytes, 1)};
+    for (void* const memory : result) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 512, 0u) << bytes << " bytes";
       nvshmem_free(memory);
     }

@@ -24,46 +24,46 @@ class NvshmemRma : public Nvshmem {
 };
 
 TEST_F(NvshmemRma, copies_of_every_size) {
-  Symmetric<char> there(4096);
+  Symmetric<char> remote(4096);
   for (const unsigned bytes : {0u, 1u, 2u, 3u, 8u, 15u, 16u, 17u, 255u, 4096u}) {
     std::vector<char> mine(bytes);
     std::iota(mine.begin(), mine.end(), static_cast<char>(me));
-    nvshmem_putmem(there, mine.data(), bytes, right);
+    nvshmem_putmem(remote, mine.data(), bytes, right);
     nvshmem_barrier_all();
     std::vector<char> expected(bytes);
     std::iota(expected.begin(), expected.end(), static_cast<char>(left));
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), static_cast<const char*>(there))) << bytes;
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), static_cast<const char*>(remote))) << bytes;
     std::vector<char> back(bytes);
-    nvshmem_getmem(back.data(), there, bytes, right);
+    nvshmem_getmem(back.data(), remote, bytes, right);
     EXPECT_EQ(back, mine);
     nvshmem_barrier_all();
   }
 }
 
 TEST_F(NvshmemRma, non_blocking_copies_are_there_after_quiet) {
-  Symmetric<int> there(8);
+  Symmetric<int> remote(8);
   std::vector<int> mine(8, 10 + me);
   std::vector<int> back(8, -1);
-  nvshmem_int_put_nbi(there, mine.data(), 8, right);
+  nvshmem_int_put_nbi(remote, mine.data(), 8, right);
   nvshmem_quiet();
-  nvshmem_int_get_nbi(back.data(), there, 8, right);
+  nvshmem_int_get_nbi(back.data(), remote, 8, right);
   nvshmem_quiet();
   EXPECT_EQ(back, mine);
   nvshmem_barrier_all();
-  EXPECT_EQ(there[7], 10 + left);
+  EXPECT_EQ(remote[7], 10 + left);
 }
 
 TEST_F(NvshmemRma, strided_copies) {
-  Symmetric<short> there(12);
+  Symmetric<short> remote(12);
   const short mine[] = {1, -1, 2, -2, 3, -3};
-  nvshmem_short_iput(there, mine, 3, 2, 3, right);
+  nvshmem_short_iput(remote, mine, 3, 2, 3, right);
   nvshmem_barrier_all();
-  EXPECT_EQ(there[0], 1);
-  EXPECT_EQ(there[3], 2);
-  EXPECT_EQ(there[6], 3);
-  EXPECT_EQ(there[1], 0);
+  EXPECT_EQ(remote[0], 1);
+  EXPECT_EQ(remote[3], 2);
+  EXPECT_EQ(remote[6], 3);
+  EXPECT_EQ(remote[1], 0);
   short back[6] = {};
-  nvshmem_short_iget(back, there, 2, 3, 3, right);
+  nvshmem_short_iget(back, remote, 2, 3, 3, right);
   EXPECT_EQ(back[4], 3);
   EXPECT_EQ(back[3], 0);
   uint64_t wide[4] = {1, 2, 3, 4};
@@ -89,18 +89,18 @@ TEST_F(NvshmemRma, single_values) {
 }
 
 TEST_F(NvshmemRma, a_signal_comes_after_its_data) {
-  Symmetric<int> there(64);
+  Symmetric<int> remote(64);
   Symmetric<uint64_t> signal(2);
   for (int round = 1; round <= 50; ++round) {
     std::vector<int> mine(64, round * 100 + me);
     if (round % 2 == 0)
-      nvshmem_int_put_signal(there, mine.data(), 64, signal, 1, NVSHMEM_SIGNAL_ADD, right);
+      nvshmem_int_put_signal(remote, mine.data(), 64, signal, 1, NVSHMEM_SIGNAL_ADD, right);
     else
-      nvshmem_int_put_signal_nbi(there, mine.data(), 64, signal, static_cast<uint64_t>(round), NVSHMEM_SIGNAL_SET,
+      nvshmem_int_put_signal_nbi(remote, mine.data(), 64, signal, static_cast<uint64_t>(round), NVSHMEM_SIGNAL_SET,
                                  right);
     EXPECT_GE(nvshmem_signal_wait_until(signal, NVSHMEM_CMP_GE, static_cast<uint64_t>(round)),
               static_cast<uint64_t>(round));
-    EXPECT_EQ(there[63], round * 100 + left);
+    EXPECT_EQ(remote[63], round * 100 + left);
     nvshmem_quiet();
     nvshmem_barrier_all();
   }
@@ -174,11 +174,11 @@ TEST_F(NvshmemRma, waits_and_tests) {
 }
 
 TEST_F(NvshmemRma, nothing_to_copy) {
-  Symmetric<int> there(4);
+  Symmetric<int> remote(4);
   int local[4] = {};
   // The program's streams are CUDA streams, which the host heap does not support.
   EXPECT_EQ(nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
-  nvshmem_int_put(there, local, 0, me);
+  nvshmem_int_put(remote, local, 0, me);
   nvshmem_fence();
   nvshmem_quiet();
 }

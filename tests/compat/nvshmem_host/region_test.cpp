@@ -122,10 +122,10 @@ TEST_F(Nvshmem38, the_team_of_one_multicast_object_has_the_pes_that_stores_reach
   EXPECT_EQ(nvshmem_team_sync(NVSHMEM_TEAM_MC_SHARED), 0);
   for (const int none : {int{NVSHMEM_TEAM_SAME_GPU_INDEX}, int{NVSHMEM_TEAM_GPU_LEADERS_INDEX}})
     EXPECT_EQ(nvshmem_team_n_pes(none), -1);
-  nvshmem_team_t made = NVSHMEM_TEAM_INVALID;
-  ASSERT_EQ(nvshmem_team_split_strided(NVSHMEM_TEAM_MC_SHARED, 0, 1, 1, nullptr, 0, &made), 0);
-  EXPECT_TRUE(me != 0 || made >= NVSHMEM_TEAMS_MIN) << made;
-  nvshmem_team_destroy(made);
+  nvshmem_team_t result = NVSHMEM_TEAM_INVALID;
+  ASSERT_EQ(nvshmem_team_split_strided(NVSHMEM_TEAM_MC_SHARED, 0, 1, 1, nullptr, 0, &result), 0);
+  EXPECT_TRUE(me != 0 || result >= NVSHMEM_TEAMS_MIN) << result;
+  nvshmem_team_destroy(result);
 }
 
 }  // namespace

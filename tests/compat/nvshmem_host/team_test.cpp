@@ -76,11 +76,11 @@ TEST_F(NvshmemTeam, two_dimensional) {
 }
 
 TEST_F(NvshmemTeam, impossible_ones) {
-  nvshmem_team_t made = 99;
+  nvshmem_team_t result = 99;
   const auto refused = [&](nvshmem_team_t parent, int start, int stride, int size) {
-    made = 99;
-    const int status = nvshmem_team_split_strided(parent, start, stride, size, nullptr, 0, &made);
-    EXPECT_EQ(made, NVSHMEM_TEAM_INVALID);
+    result = 99;
+    const int status = nvshmem_team_split_strided(parent, start, stride, size, nullptr, 0, &result);
+    EXPECT_EQ(result, NVSHMEM_TEAM_INVALID);
     return status;
   };
   EXPECT_EQ(refused(NVSHMEM_TEAM_WORLD, 0, 1, n + 1), NVSHMEMX_ERROR_INVALID_VALUE);
@@ -91,7 +91,7 @@ TEST_F(NvshmemTeam, impossible_ones) {
   EXPECT_EQ(refused(55, 0, 1, 1), NVSHMEMX_ERROR_INVALID_VALUE);
   EXPECT_EQ(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, nullptr, 0, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
   nvshmem_team_t other = 99;
-  EXPECT_NE(nvshmem_team_split_2d(NVSHMEM_TEAM_WORLD, 0, nullptr, 0, &made, nullptr, 0, &other), 0);
+  EXPECT_NE(nvshmem_team_split_2d(NVSHMEM_TEAM_WORLD, 0, nullptr, 0, &result, nullptr, 0, &other), 0);
   EXPECT_EQ(other, NVSHMEM_TEAM_INVALID);
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
 }
@@ -130,23 +130,23 @@ TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
     config.uniqueid = ids[lower ? 0 : 1];
     const int size = lower ? half : n - half;
     const int index = size - 1 - (lower ? me : me - half);
-    nvshmem_team_t made = 99;
-    ASSERT_EQ(nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, size, index), 0);
-    EXPECT_EQ(nvshmem_team_my_pe(made), index);
-    EXPECT_EQ(nvshmem_team_n_pes(made), size);
+    nvshmem_team_t result = 99;
+    ASSERT_EQ(nvshmemx_team_init(&result, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, size, index), 0);
+    EXPECT_EQ(nvshmem_team_my_pe(result), index);
+    EXPECT_EQ(nvshmem_team_n_pes(result), size);
     for (int member = 0; member < size; ++member)
-      EXPECT_EQ(nvshmem_team_translate_pe(made, member, NVSHMEM_TEAM_WORLD), size - 1 - member + (lower ? 0 : half));
-    EXPECT_EQ(nvshmem_team_sync(made), 0);
-    nvshmem_team_destroy(made);
+      EXPECT_EQ(nvshmem_team_translate_pe(result, member, NVSHMEM_TEAM_WORLD), size - 1 - member + (lower ? 0 : half));
+    EXPECT_EQ(nvshmem_team_sync(result), 0);
+    nvshmem_team_destroy(result);
   }
   nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
-  nvshmem_team_t made = 99;
-  EXPECT_NE(nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 0), 0);
-  EXPECT_EQ(made, NVSHMEM_TEAM_INVALID);
+  nvshmem_team_t result = 99;
+  EXPECT_NE(nvshmemx_team_init(&result, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 0), 0);
+  EXPECT_EQ(result, NVSHMEM_TEAM_INVALID);
   config.uniqueid = 7;
-  EXPECT_NE(nvshmemx_team_init(&made, &config, 0, 1, 0), 0);
-  EXPECT_NE(nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n + 1, 0), 0);
-  EXPECT_NE(nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 1), 0);
+  EXPECT_NE(nvshmemx_team_init(&result, &config, 0, 1, 0), 0);
+  EXPECT_NE(nvshmemx_team_init(&result, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n + 1, 0), 0);
+  EXPECT_NE(nvshmemx_team_init(&result, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 1), 0);
   EXPECT_NE(nvshmemx_team_init(nullptr, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 0), 0);
   EXPECT_NE(nvshmemx_team_get_uniqueid(nullptr), 0);
 }
@@ -159,9 +159,9 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
   std::vector<nvshmem_team_t> teams;
   const auto make = [&](int index) {
-    nvshmem_team_t made = 99;
-    const int status = nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n, index);
-    if (status == 0) teams.push_back(made);
+    nvshmem_team_t result = 99;
+    const int status = nvshmemx_team_init(&result, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n, index);
+    if (status == 0) teams.push_back(result);
     return status;
   };
   config.uniqueid = 0;

@@ -19,9 +19,9 @@ __extension__ typedef float _Complex complex_float;
 __extension__ typedef double _Complex complex_double;
 /// 1 + i, for which C++ has no literal.
 complex_float make_one_and_i() {
-  complex_float made = 1;
-  __imag__ made = 1;
-  return made;
+  complex_float created = 1;
+  __imag__ result = 1;
+  return result;
 }
 const complex_float one_and_i_float = make_one_and_i();
 const complex_double one_and_i_double = one_and_i_float;

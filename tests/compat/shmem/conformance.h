@@ -45,10 +45,10 @@ static inline long small_number(int pe, int salt, int i) { return (long)(mix(pe,
 #define CONSTANT_REAL(T, v) ((T)(v))
 #define CONSTANT_PAIR(T, v) pair_of(v, v)
 static inline pair pair_of(uint64_t low, uint64_t high) {
-  pair made;
-  made.low = low;
-  made.high = high;
-  return made;
+  pair result;
+  result.low = low;
+  result.high = high;
+  return result;
 }
 #define VALUE_PAIR(T, pe, salt, i) pair_of(mix(pe, salt, i), mix(pe, salt, (i) + 100))
 #ifdef __cplusplus

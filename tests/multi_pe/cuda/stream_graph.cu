@@ -118,7 +118,7 @@ void refused(const char* what, Call&& call) {
 }
 
 /// The kernel of a launch() that becomes part of the graph.
-struct meet {
+struct barrier_kernel {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx) const {
     const auto all = pgas::this_grid(block);
@@ -147,7 +147,7 @@ void enqueue(pgas::world& world, const pgas::stream& on, const buffers& b, int r
   pgas::get(world, on, b.pinned_inbox, b.inbox, count, world.my_pe());
   pgas::iget(world, on, b.again, b.inbox + count, 1, 1, count, world.my_pe());
   pgas::g(world, on, b.fetched + 1, b.words, right);
-  pgas::launch(world, {.blocks = 3, .threads = 64, .on = &on}, meet{}, world.context());
+  pgas::launch(world, {.blocks = 3, .threads = 64, .on = &on}, barrier_kernel{}, world.context());
   check_data<<<1, 256, 0, native>>>(b);
   pgas::sync_all(world, on);
 }

@@ -69,49 +69,49 @@ class chain {
 };
 
 cudaStream_t make_stream() {
-  cudaStream_t made = nullptr;
-  must(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "a stream");
-  return made;
+  cudaStream_t result = nullptr;
+  must(cudaStreamCreateWithFlags(&result, cudaStreamNonBlocking), "a stream");
+  return result;
 }
 
 void wait(pgas::world& w, cudaStream_t stream) { pgas::stream::wrap(w, stream).synchronize(); }
 
 /// Ends a capture, and makes an instance of its graph.
 cudaGraphExec_t instance_of(cudaGraph_t graph) {
-  cudaGraphExec_t made = nullptr;
-  must(cudaGraphInstantiate(&made, graph, 0), "an instance");
-  return made;
+  cudaGraphExec_t result = nullptr;
+  must(cudaGraphInstantiate(&result, graph, 0), "an instance");
+  return result;
 }
 
 bool eager_on_two_streams(pgas::world& w) {
   cudaStream_t a = make_stream();
   cudaStream_t b = make_stream();
-  chain one(w, 100);
+  chain item(w, 100);
   chain other(w, 5000);
   for (int r = 0; r < rounds; ++r) {
-    one.enqueue(a);
+    item.enqueue(a);
     other.enqueue(b);
   }
   wait(w, a);
   wait(w, b);
-  return one.right(rounds, "eager") && other.right(rounds, "eager");
+  return item.right(rounds, "eager") && other.right(rounds, "eager");
 }
 
 bool destroyed_streams(pgas::world& w) {
-  chain one(w, 200);
+  chain item(w, 200);
   cudaStream_t last = make_stream();
   cudaEvent_t done = nullptr;
   must(cudaEventCreate(&done), "an event");
   for (int r = 0; r < rounds; ++r) {
     cudaStream_t brief = make_stream();
     must(cudaStreamWaitEvent(brief, done, 0), "waiting");
-    one.enqueue(brief);
+    item.enqueue(brief);
     must(cudaEventRecord(done, brief), "recording");
     must(cudaStreamDestroy(brief), "destroying a stream with work on it");
   }
   must(cudaStreamWaitEvent(last, done, 0), "waiting");
   wait(w, last);
-  return one.right(rounds, "destroyed streams");
+  return item.right(rounds, "destroyed streams");
 }
 
 bool graphs_beside_eager(pgas::world& w) {
@@ -122,16 +122,16 @@ bool graphs_beside_eager(pgas::world& w) {
   cudaEvent_t joined = nullptr;
   must(cudaEventCreate(&fork), "an event");
   must(cudaEventCreate(&joined), "an event");
-  chain one(w, 300);
+  chain item(w, 300);
   chain two(w, 4000);
   chain eager(w, 70000);
   cudaGraph_t graph = nullptr;
   must(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal), "beginning a capture");
   must(cudaEventRecord(fork, a), "forking");
   must(cudaStreamWaitEvent(b, fork, 0), "forking");
-  one.enqueue(a);
+  item.enqueue(a);
   two.enqueue(b);
-  one.enqueue(a);
+  item.enqueue(a);
   must(cudaEventRecord(joined, b), "joining");
   must(cudaStreamWaitEvent(a, joined, 0), "joining");
   must(cudaStreamEndCapture(a, &graph), "ending a capture");
@@ -150,7 +150,7 @@ bool graphs_beside_eager(pgas::world& w) {
   wait(w, a);
   wait(w, b);
   wait(w, c);
-  const bool right = one.right(2 * rounds, "graph") && two.right(rounds, "graph") && eager.right(rounds, "beside");
+  const bool right = item.right(2 * rounds, "graph") && two.right(rounds, "graph") && eager.right(rounds, "beside");
   for (cudaGraphExec_t each : instances) must(cudaGraphExecDestroy(each), "the end");
   return right;
 }

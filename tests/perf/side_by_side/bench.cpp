@@ -113,7 +113,7 @@ double bench::largest(double mine) {
 
 std::uint64_t bench::total(std::uint64_t mine) { return vote(mine, nvshmem_uint64_sum_reduce); }
 
-void bench::meet() { nvshmem_barrier_all(); }
+void bench::barrier() { nvshmem_barrier_all(); }
 
 void bench::allocate(std::size_t bytes) {
   bytes_ = bytes;
@@ -121,7 +121,7 @@ void bench::allocate(std::size_t bytes) {
   dest_ = allocate_words(bytes / 8);
   fill(source_, bytes / 8, seed(), me_);
   poison(dest_, bytes);
-  meet();
+  barrier();
 }
 
 void bench::prepare(std::size_t dest_bytes) {
@@ -178,7 +178,7 @@ std::uint64_t bench::counted_wrong() {
   return counted;
 }
 
-void bench::measure(report& to, const row& of, const kernel& what) {
+void bench::measure(report& to, const row& kernel_row, const kernel& what) {
   work how;
   how.prepare = [&] { prepare(what.words_to_check * 8); };
   how.run = [&](int iterations) { return run(what, iterations); };
@@ -187,7 +187,7 @@ void bench::measure(report& to, const row& of, const kernel& what) {
     if (what.only_on && what.checked_pe != me_) return counted;
     return counted + (what.words_to_check == 0 ? 0 : wrong_words(dest_, what.words_to_check, what.as));
   };
-  to.measure(of, how);
+  to.measure(kernel_row, how);
 }
 
 std::uint64_t* mapped(std::uint64_t* symmetric, int pe) {

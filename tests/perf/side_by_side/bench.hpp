@@ -43,7 +43,7 @@ class bench : public together {
   const joined& how_joined() const { return joined_; }
   double largest(double mine) override;
   std::uint64_t total(std::uint64_t mine) override;
-  void meet() override;
+  void barrier() override;
 
   /// Allocates memory. The memory begins with a symmetric array of random words and a symmetric array that receives
   /// words. The first call is collective.
@@ -57,7 +57,7 @@ class bench : public together {
   int peer() const { return me_ == 0 ? 1 : 0; }
 
   /// Measures a row. All PEs run its kernel.
-  void measure(report& to, const row& of, const kernel& what);
+  void measure(report& to, const row& kernel_row, const kernel& what);
   /// Runs the kernel. Returns the seconds on this PE.
   double run(const kernel& what, int iterations);
   /// The arguments of the kernel.

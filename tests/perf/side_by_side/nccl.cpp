@@ -71,7 +71,7 @@ class nccl : public together {
     return static_cast<double>(agree(static_cast<std::uint64_t>(mine * 1e12), ncclMax)) / 1e12;
   }
   std::uint64_t total(std::uint64_t mine) override { return agree(mine, ncclSum); }
-  void meet() override { agree(0, ncclSum); }
+  void barrier() override { agree(0, ncclSum); }
 
   void rows(report& to) {
     const auto n = static_cast<std::size_t>(n_);

@@ -99,7 +99,7 @@ __device__ inline void inc(const arguments& a) {
 
 /// Each PE signals every other PE, in a separate word for each pair of PEs, and in different words each time.
 template <bool Complete>
-__device__ void meet(const arguments& a, std::uint64_t epoch, int rank, int size) {
+__device__ void signal_all(const arguments& a, std::uint64_t epoch, int rank, int size) {
   const std::size_t at = place(epoch);
   if (Complete && rank < a.n) quiet();
   for (int pe = rank; pe < a.n; pe += size) store_relaxed(a.signals_of[pe] + at + a.me, epoch);
@@ -110,23 +110,23 @@ __device__ void meet(const arguments& a, std::uint64_t epoch, int rank, int size
   acquire();
 }
 template <bool Complete, scope Scope>
-__device__ void meet(const arguments& a, std::uint64_t epoch) {
+__device__ void signal_all(const arguments& a, std::uint64_t epoch) {
   if (Scope == scope::block) __syncthreads();
   if (Scope == scope::warp) __syncwarp();
   if (Scope == scope::thread)
-    meet<Complete>(a, epoch, 0, 1);
+    signal_all<Complete>(a, epoch, 0, 1);
   else if (threadIdx.x < 32)
-    meet<Complete>(a, epoch, static_cast<int>(threadIdx.x), 32);
+    signal_all<Complete>(a, epoch, static_cast<int>(threadIdx.x), 32);
   if (Scope == scope::warp) __syncwarp();
   if (Scope == scope::block) __syncthreads();
 }
 template <scope Scope>
 __device__ void barrier_all(const arguments& a, std::uint64_t epoch) {
-  meet<true, Scope>(a, epoch);
+  signal_all<true, Scope>(a, epoch);
 }
 template <scope Scope>
 __device__ void sync_all(const arguments& a, std::uint64_t epoch) {
-  meet<false, Scope>(a, epoch);
+  signal_all<false, Scope>(a, epoch);
 }
 __device__ inline void tell(const arguments& a, std::size_t at, std::uint64_t value, int pe) {
   store_relaxed(a.signals_of[pe] + at, value);

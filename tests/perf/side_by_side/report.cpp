@@ -22,9 +22,9 @@ constexpr double longest_run = 0.06;  // seconds
 class watchdog {
  public:
   static void row(int seconds, const char* name) {
-    static watchdog one;
-    one.name_ = name;
-    one.deadline_ = now() + seconds;
+    static watchdog item;
+    item.name_ = name;
+    item.deadline_ = now() + seconds;
   }
 
  private:
@@ -49,12 +49,12 @@ class watchdog {
 /// JSON cannot express infinities and NaN, so they become 0.
 double number(double value) { return std::isfinite(value) ? value : 0; }
 
-bool higher_is_better(const row& of) { return std::strcmp(of.unit, "GB/s") == 0; }
+bool higher_is_better(const row& kernel_row) { return std::strcmp(kernel_row.unit, "GB/s") == 0; }
 
 /// Converts the seconds of an iteration to the row's unit.
-double in_unit(const row& of, double seconds) {
-  if (higher_is_better(of)) return static_cast<double>(of.bytes) / seconds / 1e9;
-  return seconds * (std::strcmp(of.unit, "ms") == 0 ? 1e3 : 1e6);
+double in_unit(const row& kernel_row, double seconds) {
+  if (higher_is_better(kernel_row)) return static_cast<double>(kernel_row.bytes) / seconds / 1e9;
+  return seconds * (std::strcmp(kernel_row.unit, "ms") == 0 ? 1e3 : 1e6);
 }
 
 }  // namespace
@@ -92,29 +92,29 @@ options read_options(int argc, char** argv) {
 
 report::report(const options& asked, together& pes) : options_(asked), pes_(pes) {}
 
-bool report::begin(const row& of) {
+bool report::begin(const row& kernel_row) {
   const int mine = index_++;
   if (mine < options_.first) return false;
-  if (!options_.only.empty() && !std::regex_search(of.name, std::regex(options_.only))) return false;
-  watchdog::row(options_.seconds, of.name);
+  if (!options_.only.empty() && !std::regex_search(kernel_row.name, std::regex(options_.only))) return false;
+  watchdog::row(options_.seconds, kernel_row.name);
   if (pes_.me() == 0) {
-    std::printf("{\"begin\": %d, \"row\": \"%s\", \"bytes\": %zu, \"blocks\": %d, \"threads\": %d}\n", mine, of.name,
-                of.bytes, of.blocks, of.threads);
+    std::printf("{\"begin\": %d, \"row\": \"%s\", \"bytes\": %zu, \"blocks\": %d, \"threads\": %d}\n", mine,
+                kernel_row.name, kernel_row.bytes, kernel_row.blocks, kernel_row.threads);
     std::fflush(stdout);
   }
   return true;
 }
 
-void report::measure(const row& of, const work& how) {
-  if (!begin(of)) return;
+void report::measure(const row& kernel_row, const work& how) {
+  if (!begin(kernel_row)) return;
   const auto once = [&](int iterations) {
     how.prepare();
-    pes_.meet();
+    pes_.barrier();
     return pes_.largest(how.run(iterations)) / iterations;
   };
   int iterations = options_.iterations;
   if (iterations == 0) {
-    const int least = options_.quick ? std::min(of.least, 20) : of.least;
+    const int least = options_.quick ? std::min(kernel_row.least, 20) : kernel_row.least;
     once(2);                                                        // the first run also loads the code
     const double each = std::max(once(std::min(least, 10)), 1e-8);  // at least 1e-8, because the clock may not have
                                                                     // advanced
@@ -122,19 +122,19 @@ void report::measure(const row& of, const work& how) {
     iterations = std::clamp(static_cast<int>(longest_run / each), 2, iterations);
   }
   std::vector<double> values;
-  for (int i = 0; i < options_.repetitions; ++i) values.push_back(in_unit(of, once(iterations)));
-  pes_.meet();
-  print(of, values, iterations, pes_.total(how.wrong(iterations)));
+  for (int i = 0; i < options_.repetitions; ++i) values.push_back(in_unit(kernel_row, once(iterations)));
+  pes_.barrier();
+  print(kernel_row, values, iterations, pes_.total(how.wrong(iterations)));
 }
 
-void report::add(const row& of, const std::function<std::vector<double>(std::uint64_t& wrong)>& values) {
-  if (!begin(of)) return;
+void report::add(const row& kernel_row, const std::function<std::vector<double>(std::uint64_t& wrong)>& values) {
+  if (!begin(kernel_row)) return;
   std::uint64_t wrong = 0;
   const std::vector<double> found = values(wrong);
-  print(of, found, 1, pes_.total(wrong));
+  print(kernel_row, found, 1, pes_.total(wrong));
 }
 
-void report::print(const row& of, std::vector<double> values, int iterations, std::uint64_t wrong) {
+void report::print(const row& kernel_row, std::vector<double> values, int iterations, std::uint64_t wrong) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
@@ -145,9 +145,9 @@ void report::print(const row& of, std::vector<double> values, int iterations, st
       "{\"row\": \"%s\", \"bytes\": %zu, \"blocks\": %d, \"threads\": %d, \"unit\": \"%s\", \"value\": %.6g, "
       "\"better\": \"%s\", \"checked\": %s, \"wrong\": %llu, \"low\": %.6g, \"high\": %.6g, \"iterations\": %d, "
       "\"repetitions\": %zu}\n",
-      of.name, of.bytes, of.blocks, of.threads, of.unit, number(median), higher_is_better(of) ? "higher" : "lower",
-      wrong == 0 ? "true" : "false", static_cast<unsigned long long>(wrong), number(values.front()),
-      number(values.back()), iterations, values.size());
+      kernel_row.name, kernel_row.bytes, kernel_row.blocks, kernel_row.threads, kernel_row.unit, number(median),
+      higher_is_better(kernel_row) ? "higher" : "lower", wrong == 0 ? "true" : "false",
+      static_cast<unsigned long long>(wrong), number(values.front()), number(values.back()), iterations, values.size());
   std::fflush(stdout);
 }
 

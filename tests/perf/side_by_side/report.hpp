@@ -52,7 +52,7 @@ class together {
   virtual int me() const = 0;
   virtual double largest(double mine) = 0;
   virtual std::uint64_t total(std::uint64_t mine) = 0;
-  virtual void meet() = 0;
+  virtual void barrier() = 0;
 };
 
 /// Measures the requested rows. PE 0 prints each row as a line of JSON. A row that takes too long ends the process.
@@ -61,17 +61,17 @@ class report {
   report(const options& asked, together& pes);
 
   /// Runs the row and prints it.
-  void measure(const row& of, const work& how);
+  void measure(const row& kernel_row, const work& how);
   /// Adds a row that the caller measures. `values` returns the results of the runs in the row's unit, and counts the
   /// errors on this PE.
-  void add(const row& of, const std::function<std::vector<double>(std::uint64_t& wrong)>& values);
+  void add(const row& kernel_row, const std::function<std::vector<double>(std::uint64_t& wrong)>& values);
   /// Whether a row had an error so far.
   bool failed() const { return failed_; }
   const options& asked() const { return options_; }
 
  private:
-  bool begin(const row& of);
-  void print(const row& of, std::vector<double> values, int iterations, std::uint64_t wrong);
+  bool begin(const row& kernel_row);
+  void print(const row& kernel_row, std::vector<double> values, int iterations, std::uint64_t wrong);
 
   options options_;
   together& pes_;

@@ -128,11 +128,11 @@ __global__ void step_alone(const float* from, float* to, int width, int height) 
   to[static_cast<std::size_t>(y) * width + x] = 0.25f * ((above[x] + below[x]) + (row[x - 1] + row[x + 1]));
 }
 
-__global__ void differing(const float* one, const float* other, std::size_t cells, unsigned long long* count) {
+__global__ void differing(const float* item, const float* other, std::size_t cells, unsigned long long* count) {
   unsigned long long mine = 0;
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < cells;
        i += gridDim.x * static_cast<std::size_t>(blockDim.x))
-    mine += __float_as_uint(one[i]) != __float_as_uint(other[i]) ? 1 : 0;
+    mine += __float_as_uint(item[i]) != __float_as_uint(other[i]) ? 1 : 0;
   if (mine != 0) atomicAdd(count, mine);
 }
 
@@ -151,7 +151,7 @@ class halo {
       must(cudaErrorMemoryAllocation, "arrays for the halo exchange");
   }
   ~halo() {
-    pes_.meet();
+    pes_.barrier();
     for (float* const each : arrays_) nvshmem_free(each);
     nvshmem_free(signals_);
   }
@@ -227,7 +227,7 @@ class halo {
 };
 
 /// Measures one row. Memory is allocated only if the row is requested.
-void measure(bench& pes, report& to, const row& of, int width, double (halo::*way)(int)) {
+void measure(bench& pes, report& to, const row& kernel_row, int width, double (halo::*way)(int)) {
   std::unique_ptr<halo> field;
   work how;
   how.prepare = [&] {
@@ -236,7 +236,7 @@ void measure(bench& pes, report& to, const row& of, int width, double (halo::*wa
   };
   how.run = [&](int steps) { return (field.get()->*way)(steps); };
   how.wrong = [&](int steps) { return field->wrong(steps); };
-  to.measure(of, how);
+  to.measure(kernel_row, how);
 }
 
 /// Whether the GPU can hold the blocks of halo_signal of all PEs that share it. Prints a message if it cannot.

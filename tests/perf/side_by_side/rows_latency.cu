@@ -83,8 +83,8 @@ __global__ void inc(arguments a) {
 /// Measures a row whose operations access single words of PE 1. After `made` iterations, `wrong(words, made)` returns
 /// the number of wrong words.
 template <class Wrong>
-void measure_words(bench& pes, report& to, const row& of, const void* function, bool counters, Wrong wrong) {
-  const kernel what{function, 1, of.threads, 1};
+void measure_words(bench& pes, report& to, const row& kernel_row, const void* function, bool counters, Wrong wrong) {
+  const kernel what{function, 1, kernel_row.threads, 1};
   work how;
   how.prepare = [&] { pes.prepare(places * place_words * sizeof(std::uint64_t)); };
   how.run = [&](int iterations) { return pes.run(what, iterations); };
@@ -98,7 +98,7 @@ void measure_words(bench& pes, report& to, const row& of, const void* function, 
     for (int i = 0; i < places; ++i) n_wrong += wrong(i, found[place(i)], a.warm_up + a.iterations) ? 1 : 0;
     return n_wrong;
   };
-  to.measure(of, how);
+  to.measure(kernel_row, how);
 }
 
 void rows(bench& pes, report& to) {
@@ -108,11 +108,11 @@ void rows(bench& pes, report& to) {
     const kernel what{function, 1, threads, bytes / 8, bytes / 8, as, true, writes ? 1 : 0};
     pes.measure(to, {name, bytes, 1, threads, "us"}, what);
   };
-  const auto not_stored = [&](int i, std::uint64_t found, int made) {
-    return i < made && found != word(pes.seed(), 0, place(i));
+  const auto not_stored = [&](int i, std::uint64_t found, int result) {
+    return i < result && found != word(pes.seed(), 0, place(i));
   };
-  const auto miscounted = [](int i, std::uint64_t found, int made) {
-    return found != static_cast<std::uint64_t>((made - i + places - 1) / places);
+  const auto miscounted = [](int i, std::uint64_t found, int result) {
+    return found != static_cast<std::uint64_t>((result - i + places - 1) / places);
   };
   const auto measure_word = [&](const char* name, const void* function, int threads) {
     measure_words(pes, to, {name, 8, 1, threads, "us"}, function, false, not_stored);

@@ -30,10 +30,10 @@ struct channel {
 
   __device__ void send(const arguments& a) {
     const unsigned number = ++number_sent;
-    uint4* const there = out + (number & 1) * (longest / 8);
+    uint4* const remote = out + (number & 1) * (longest / 8);
     for (std::size_t i = threadIdx.x; i < a.words; i += blockDim.x) {
       const std::uint64_t word = a.source[i];
-      asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(there + i),
+      asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(remote + i),
                    "r"(static_cast<unsigned>(word)), "r"(number), "r"(static_cast<unsigned>(word >> 32))
                    : "memory");
     }

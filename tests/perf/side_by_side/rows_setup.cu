@@ -18,7 +18,7 @@ constexpr std::size_t large = std::size_t{1} << 30;
 /// Returns the milliseconds in which all PEs allocate 1 GiB. Increments `wrong` if the memory cannot be allocated or
 /// another PE cannot write it.
 [[maybe_unused]] double allocate_once(bench& pes, std::uint64_t& wrong) {
-  pes.meet();
+  pes.barrier();
   const auto start = std::chrono::steady_clock::now();
   auto* const found = static_cast<std::uint64_t*>(nvshmem_malloc(large));
   const double mine = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -31,11 +31,11 @@ constexpr std::size_t large = std::size_t{1} << 30;
   std::uint64_t* const last = found + large / 8 - 1;
   const int from = (pes.me() + pes.n() - 1) % pes.n();
   nvshmem_uint64_p(last, word(pes.seed(), pes.me(), 0), (pes.me() + 1) % pes.n());
-  pes.meet();
+  pes.barrier();
   std::uint64_t seen = 0;
   must(cudaMemcpy(&seen, last, sizeof seen, cudaMemcpyDeviceToHost), "checking");
   if (seen != word(pes.seed(), from, 0)) ++wrong;
-  pes.meet();
+  pes.barrier();
   nvshmem_free(found);
   return all;
 }

@@ -13,26 +13,26 @@ constexpr std::size_t told_at = places * place_words;  // the index of the first
 /// Checks that no PE leaves the call before all PEs have arrived, and that a barrier completes their earlier puts. In
 /// additional rounds after the timed rounds, every PE sends the number of the round to all other PEs.
 template <scope Scope, bool Completes, class Meet>
-__device__ void check(const arguments& a, Meet meet) {
-  const bool one = threadIdx.x == 0;
+__device__ void check(const arguments& a, Meet sync) {
+  const bool single = threadIdx.x == 0;
   unsigned long long wrong = 0;
   for (int round = 1; round <= checked_rounds; ++round) {
-    if (one) {
+    if (single) {
       for (int pe = 0; pe < a.n; ++pe) ops::tell(a, told_at + a.me, static_cast<std::uint64_t>(round), pe);
       if (!Completes) ops::quiet();
     }
     if (Scope == scope::block) __syncthreads();
     if (Scope == scope::warp) __syncwarp();
-    meet();
-    if (one) {
+    sync();
+    if (single) {
       for (int pe = 0; pe < a.n; ++pe) {
         const auto* const told = const_cast<volatile const std::uint64_t*>(a.signal + told_at + pe);
         if (*told != static_cast<std::uint64_t>(round)) ++wrong;
       }
     }
-    meet();
+    sync();
   }
-  if (one && wrong != 0) *a.wrong = wrong;
+  if (single && wrong != 0) *a.wrong = wrong;
 }
 
 template <scope Scope>

@@ -41,8 +41,8 @@ struct driver {
     return streams.at(which == nullptr ? CU_STREAM_LEGACY : which);
   }
   static driver& get() {
-    static auto& one = *new driver;
-    return one;
+    static auto& item = *new driver;
+    return item;
   }
 };
 
@@ -266,11 +266,11 @@ CUresult launch(const CUlaunchConfig* how, CUfunction function, void** arguments
 
 // ---- streams and events
 
-CUresult stream_create(CUstream* made, unsigned, int) {
-  auto one = stream::make();
-  *made = reinterpret_cast<CUstream>(one.get());
+CUresult stream_create(CUstream* result, unsigned, int) {
+  auto item = stream::make();
+  *result = reinterpret_cast<CUstream>(item.get());
   const std::lock_guard lock(driver::get().mutex);
-  driver::get().streams.emplace(*made, std::move(one));
+  driver::get().streams.emplace(*result, std::move(item));
   return CUDA_SUCCESS;
 }
 CUresult stream_destroy(CUstream which) {
@@ -332,8 +332,8 @@ CUresult wait_value(CUstream on, CUdeviceptr at, cuuint64_t value, unsigned) {
 
 event& event_of(CUevent which) { return *reinterpret_cast<event*>(which); }
 
-CUresult event_create(CUevent* made, unsigned) {
-  *made = reinterpret_cast<CUevent>(new event);
+CUresult event_create(CUevent* result, unsigned) {
+  *result = reinterpret_cast<CUevent>(new event);
   return CUDA_SUCCESS;
 }
 CUresult event_destroy(CUevent which) {

@@ -19,9 +19,9 @@ namespace fake_cuda {
 class stream : public std::enable_shared_from_this<stream> {
  public:
   static std::shared_ptr<stream> make() {
-    auto made = std::make_shared<stream>();
-    std::thread([made] { made->work(); }).detach();
-    return made;
+    auto result = std::make_shared<stream>();
+    std::thread([result] { result->work(); }).detach();
+    return result;
   }
   void enqueue(std::function<void()> task) {
     {

@@ -59,9 +59,9 @@ std::uint64_t faulty_transport::begin(int pe, detail::transport_token token, int
   return next_operation_++;
 }
 
-void faulty_transport::delay(delayed one) {
-  one.due = calls_ + random_() % (settings_.delay + 1);
-  delayed_.push_back(std::move(one));
+void faulty_transport::delay(delayed item) {
+  item.due = calls_ + random_() % (settings_.delay + 1);
+  delayed_.push_back(std::move(item));
 }
 
 void faulty_transport::put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
@@ -93,40 +93,40 @@ void faulty_transport::send(int pe, std::span<const std::byte> message, detail::
 // ---- events
 
 void faulty_transport::message(int from, std::span<const std::byte> bytes) {
-  delayed one{kind::message, from, 0};
-  one.message.assign(bytes.begin(), bytes.end());
-  delay(std::move(one));
+  delayed item{kind::message, from, 0};
+  item.message.assign(bytes.begin(), bytes.end());
+  delay(std::move(item));
 }
 
 void faulty_transport::done(detail::transport_token token) {
   const auto found = operations_.find(token);
   if (found == operations_.end() || --found->second.parts > 0) return;
-  delayed one{kind::done, found->second.pe, 0};
-  one.operation = token;
-  delay(std::move(one));
+  delayed item{kind::done, found->second.pe, 0};
+  item.operation = token;
+  delay(std::move(item));
 }
 
 void faulty_transport::lost(int pe, const std::string& why) {
   if (pe == settings_.victim) fails_at_.reset();
   if (lost_[static_cast<std::size_t>(pe)]) return;
   lost_[static_cast<std::size_t>(pe)] = true;
-  std::erase_if(delayed_, [&](const delayed& one) { return one.pe == pe; });
-  std::erase_if(operations_, [&](const auto& one) { return one.second.pe == pe; });
+  std::erase_if(delayed_, [&](const delayed& item) { return item.pe == pe; });
+  std::erase_if(operations_, [&](const auto& item) { return item.second.pe == pe; });
   events_->lost(pe, why);
 }
 
 // ---- release
 
-void faulty_transport::release(const delayed& one) {
-  if (lost_[static_cast<std::size_t>(one.pe)]) return;
-  switch (one.what) {
-    case kind::put: inner_->put(one.imported, one.offset, one.local, one.bytes, one.operation); break;
-    case kind::get: inner_->get(one.imported, one.offset, one.local, one.bytes, one.operation); break;
-    case kind::send: inner_->send(one.pe, {one.local, one.bytes}, one.operation); break;
-    case kind::message: events_->message(one.pe, one.message); break;
+void faulty_transport::release(const delayed& item) {
+  if (lost_[static_cast<std::size_t>(item.pe)]) return;
+  switch (item.what) {
+    case kind::put: inner_->put(item.imported, item.offset, item.local, item.bytes, item.operation); break;
+    case kind::get: inner_->get(item.imported, item.offset, item.local, item.bytes, item.operation); break;
+    case kind::send: inner_->send(item.pe, {item.local, item.bytes}, item.operation); break;
+    case kind::message: events_->message(item.pe, item.message); break;
     case kind::done: {
-      const detail::transport_token token = operations_.at(one.operation).token;
-      operations_.erase(one.operation);
+      const detail::transport_token token = operations_.at(item.operation).token;
+      operations_.erase(item.operation);
       events_->done(token);
       break;
     }
@@ -141,11 +141,11 @@ bool faulty_transport::progress() {
 
   std::vector<delayed> due;
   const auto later =
-      std::partition(delayed_.begin(), delayed_.end(), [&](const delayed& one) { return one.due > calls_; });
+      std::partition(delayed_.begin(), delayed_.end(), [&](const delayed& item) { return item.due > calls_; });
   std::move(later, delayed_.end(), std::back_inserter(due));
   delayed_.erase(later, delayed_.end());
   std::shuffle(due.begin(), due.end(), random_);
-  for (const delayed& one : due) release(one);
+  for (const delayed& item : due) release(item);
   return busy || !due.empty() || !delayed_.empty();
 }
 

@@ -78,8 +78,8 @@ class faulty_transport final : public detail::transport, private detail::transpo
   /// Whether an operation to `pe` is to be executed. Counts the operation.
   [[nodiscard]] bool admit(int pe);
   [[nodiscard]] std::uint64_t begin(int pe, detail::transport_token token, int parts);
-  void delay(delayed one);
-  void release(const delayed& one);
+  void delay(delayed item);
+  void release(const delayed& item);
 
   const std::unique_ptr<detail::transport> inner_;
   const faulty_settings settings_;

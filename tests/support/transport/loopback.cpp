@@ -217,17 +217,17 @@ void loopback_transport::send(int pe, std::span<const std::byte> message, detail
 void loopback_transport::lose(int pe, const std::string& why) {
   if (is_lost(pe)) return;
   lost_[static_cast<std::size_t>(pe)] = true;
-  std::erase_if(operations_, [&](const operation& one) { return one.pe == pe; });
+  std::erase_if(operations_, [&](const operation& item) { return item.pe == pe; });
   events_->lost(pe, why);
 }
 
 bool loopback_transport::read_inbox() {
   const auto entries = network_->take(pe_);
-  for (const loopback_network::inbox_entry& one : entries) {
-    if (one.lost)
-      lose(one.from, one.why);
-    else if (!is_lost(one.from))
-      events_->message(one.from, one.bytes);
+  for (const loopback_network::inbox_entry& item : entries) {
+    if (item.lost)
+      lose(item.from, item.why);
+    else if (!is_lost(item.from))
+      events_->message(item.from, item.bytes);
   }
   return !entries.empty();
 }

@@ -31,7 +31,7 @@ class traced_transport final : public detail::transport, private detail::transpo
   traced_transport(std::unique_ptr<detail::transport> inner, log::logger& log);
 
   /// *Callers* one thread at a time, as for all functions of a transport.
-  [[nodiscard]] const traffic& of(int pe) const { return traffic_.at(static_cast<std::size_t>(pe)); }
+  [[nodiscard]] const traffic& traffic_with(int pe) const { return traffic_.at(static_cast<std::size_t>(pe)); }
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   [[nodiscard]] blob address() const override { return inner_->address(); }

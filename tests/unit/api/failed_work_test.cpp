@@ -24,7 +24,7 @@ struct failing {
 };
 
 TEST(FailedWork, EndsTheWorldWherePesMeet) {
-  const std::vector<std::pair<const char*, std::function<void(world&)>>> meetings{
+  const std::vector<std::pair<const char*, std::function<void(world&)>>> collectives{
       {"barrier_all", [](world& w) { w.barrier_all(); }},
       {"barrier", [](world& w) { barrier(w.team()); }},
       {"sync", [](world& w) { sync(w.team()); }},
@@ -36,8 +36,8 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
        }},
       {"leave", [](world& w) { w.leave(); }},
   };
-  for (const auto& [name, meet] : meetings) {
-    const auto ends = run_worlds(3, [&meet = meet](world& w) {
+  for (const auto& [name, collective] : collectives) {
+    const auto ends = run_worlds(3, [&collective = collective](world& w) {
       std::atomic<bool> begun{false};
       stream on(w);
       if (w.my_pe() == 1) {
@@ -46,7 +46,7 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
       }
       const auto from = std::chrono::steady_clock::now();
       try {
-        meet(w);
+        collective(w);
       } catch (const error&) {
         EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
         // The other PEs must not learn of the failure from the end of this PE.

@@ -20,10 +20,10 @@ struct guarded {
       : lock(w.allocate<lock_t>(4, memory_hint::atomics_remote, initialize::zero)),
         counter(w.allocate<std::int64_t>(1, initialize::zero)) {}
   void add_one(world& w) {
-    std::int64_t* const there = w.ptr(counter.data(), 0);
-    const std::int64_t seen = *there;
+    std::int64_t* const remote = w.ptr(counter.data(), 0);
+    const std::int64_t seen = *remote;
     if (seen % 7 == 0) std::this_thread::yield();
-    *there = seen + 1;
+    *remote = seen + 1;
   }
   symmetric<lock_t> lock;
   symmetric<std::int64_t> counter;

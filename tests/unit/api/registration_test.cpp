@@ -44,9 +44,9 @@ TEST(registration, of_a_team_is_its_members_memory_and_nobody_elses) {
     const auto left = static_cast<std::uint64_t>(evens.world_pe((evens.my_pe() + evens.n_pes() - 1) % evens.n_pes()));
     EXPECT_EQ(mine.own()[0], 100 + left);
     EXPECT_EQ(mine.own()[last], 200 + left);
-    std::uint64_t* const there = w.ptr(mine.shared(), right);
-    ASSERT_NE(there, nullptr);
-    EXPECT_EQ(*there, 100 + static_cast<std::uint64_t>(me));
+    std::uint64_t* const remote = w.ptr(mine.shared(), right);
+    ASSERT_NE(remote, nullptr);
+    EXPECT_EQ(*remote, 100 + static_cast<std::uint64_t>(me));
     const int stranger = (me + 1) % 2;
     EXPECT_EQ(w.ptr(mine.shared(), stranger), nullptr);
     EXPECT_FALSE(w.accessible(mine.shared(), stranger));
@@ -150,10 +150,10 @@ TEST(registration, dropped_by_other_threads_while_more_are_made) {
         }
       });
     for (int round = 0; round < 100; ++round) {
-      registration made(all, memory.data(), memory.size());
-      p(w, static_cast<std::uint64_t*>(made.data()), std::uint64_t{1}, (w.my_pe() + 1) % 3);
+      registration result(all, memory.data(), memory.size());
+      p(w, static_cast<std::uint64_t*>(result.data()), std::uint64_t{1}, (w.my_pe() + 1) % 3);
       const std::lock_guard lock(mutex);
-      bin.push_back(std::move(made));
+      bin.push_back(std::move(result));
     }
     done = true;
     for (std::thread& each : droppers) each.join();
@@ -211,8 +211,8 @@ TEST(registration, that_one_pe_never_releases_is_named_when_addresses_run_out) {
     std::optional<error> full;
     for (int i = 0; i < 1000 && !full; ++i) {
       try {
-        registration made(all, memory.data(), memory.size());
-        if (w.my_pe() == 1) held.push_back(std::move(made));
+        registration result(all, memory.data(), memory.size());
+        if (w.my_pe() == 1) held.push_back(std::move(result));
       } catch (const error& thrown) {
         full = thrown;
       }
@@ -359,12 +359,12 @@ TEST(registration, several_teams_at_once_from_several_threads) {
       if (!pair) return;
       const int other = pair.world_pe(1 - pair.my_pe());
       for (int round = 0; round < 30; ++round) {
-        const buffer one(w, pair);
+        const buffer item(w, pair);
         buffer two(w, pair, 4 * MiB);
         if (pair.my_pe() == round % 2) two.alias.release();
-        p(w, one.shared(), static_cast<std::uint64_t>(round), other);
+        p(w, item.shared(), static_cast<std::uint64_t>(round), other);
         barrier(pair);
-        EXPECT_EQ(*one.own(), static_cast<std::uint64_t>(round));
+        EXPECT_EQ(*item.own(), static_cast<std::uint64_t>(round));
       }
     });
   }));

@@ -129,10 +129,10 @@ TEST(struct_members, options_that_are_not_set_are_not_read) {
 // Members that a list names in another order would be read from the wrong place by another version.
 template <class Struct>
 void expect_declared_order() {
-  const Struct one{};
+  const Struct object{};
   const void* last = nullptr;
   const auto look_at = [&](const auto& member) {
-    const void* const place = &(one.*member.place);
+    const void* const place = &(object.*member.place);
     EXPECT_LT(last, place) << members_of<Struct>::name << "::" << member.name;
     last = place;
   };

@@ -92,18 +92,18 @@ TEST(threads, share_one_world) {
 
 TEST(threads, share_two_worlds) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
-  expect_no_error(run_worlds(2, [&](world& one) {
+  expect_no_error(run_worlds(2, [&](world& item) {
     // The second world has the PEs in reverse order, so that a PE has different numbers in the two worlds.
-    world two = world::join(std::move(second[static_cast<std::size_t>(1 - one.my_pe())]), small_world());
-    shared_words words_one(one);
+    world two = world::join(std::move(second[static_cast<std::size_t>(1 - item.my_pe())]), small_world());
+    shared_words words_one(item);
     shared_words words_two(two);
     in_threads(2 * threads, [&](int thread) {
       if (thread < threads)
-        work(one, words_one, thread);
+        work(item, words_one, thread);
       else
         work(two, words_two, thread - threads);
     });
-    check_sums(one, words_one);
+    check_sums(item, words_one);
     check_sums(two, words_two);
   }));
 }

@@ -69,16 +69,16 @@ TEST_F(cpu_memory, reservations_are_aligned_exact_and_exclusive) {
 TEST_F(cpu_memory, two_mappings_of_a_segment_are_the_same_memory) {
   for (const handle_kind kind : device_->handle_kinds()) {
     auto* at = static_cast<std::byte*>(device_->reserve(4 * unit, nullptr));
-    const segment_id made = device_->create(2 * unit, kind);
-    const exported_handle handle = device_->export_segment(made);
+    const segment_id result = device_->create(2 * unit, kind);
+    const exported_handle handle = device_->export_segment(result);
     const segment_id imported = device_->import_segment(handle, 2 * unit);
-    device_->map(at, 2 * unit, made);
+    device_->map(at, 2 * unit, result);
     device_->map(at + 2 * unit, 2 * unit, imported);
     EXPECT_EQ(at[2 * unit - 1], std::byte{0}) << "fresh memory is zero";
     at[2 * unit - 1] = std::byte{42};
     EXPECT_EQ(at[4 * unit - 1], std::byte{42});
     device_->unmap(at, 2 * unit);
-    device_->destroy(made);
+    device_->destroy(result);
     EXPECT_EQ(at[4 * unit - 1], std::byte{42}) << "the memory lives as long as a mapping";
     device_->unmap(at + 2 * unit, 2 * unit);
     device_->destroy(imported);
@@ -90,21 +90,21 @@ TEST_F(cpu_memory, two_mappings_of_a_segment_are_the_same_memory) {
 TEST_F(cpu_memory, segments_that_are_placed_are_the_same_memory_at_addresses_of_their_own) {
   ASSERT_TRUE(device_->places(handle_kind::cuda_ipc));
   for (const handle_kind kind : device_->handle_kinds()) EXPECT_FALSE(device_->places(kind)) << "only for who asks";
-  const segment_id made = device_->create(2 * unit, handle_kind::cuda_ipc);
-  const exported_handle handle = device_->export_segment(made);
+  const segment_id result = device_->create(2 * unit, handle_kind::cuda_ipc);
+  const exported_handle handle = device_->export_segment(result);
   EXPECT_EQ(handle.kind, handle_kind::cuda_ipc);
   const segment_id first = device_->import_segment(handle, 2 * unit);
   const segment_id second = device_->import_segment(handle, 2 * unit);
   const auto at = [this](segment_id segment) { return static_cast<std::byte*>(device_->address_of(segment)); };
-  for (const segment_id segment : {made, first, second})
+  for (const segment_id segment : {result, first, second})
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at(segment)) % unit, 0u);
-  EXPECT_NE(at(made), at(first));
+  EXPECT_NE(at(result), at(first));
   EXPECT_NE(at(first), at(second));
-  at(made)[2 * unit - 1] = std::byte{42};
+  at(result)[2 * unit - 1] = std::byte{42};
   EXPECT_EQ(at(first)[2 * unit - 1], std::byte{42});
   EXPECT_EQ(code_of([&] { static_cast<void>(device_->import_segment(handle, unit)); }), code::handle_invalid);
   std::byte* const was = at(first);
-  device_->destroy(made);
+  device_->destroy(result);
   device_->destroy(first);
   EXPECT_EQ(device_->reserve(2 * unit, was), was) << "its addresses are free again";
   device_->release(was, 2 * unit);
@@ -114,8 +114,8 @@ TEST_F(cpu_memory, segments_that_are_placed_are_the_same_memory_at_addresses_of_
 
 TEST_F(cpu_memory, what_is_not_mapped_cannot_be_touched) {
   auto* at = static_cast<std::byte*>(device_->reserve(2 * unit, nullptr));
-  const segment_id made = device_->create(unit, handle_kind::posix_fd);
-  device_->map(at, unit, made);
+  const segment_id result = device_->create(unit, handle_kind::posix_fd);
+  device_->map(at, unit, result);
   const auto readable = [](const std::byte* p) {
     int pipe[2];
     EXPECT_EQ(::pipe(pipe), 0);
@@ -128,25 +128,26 @@ TEST_F(cpu_memory, what_is_not_mapped_cannot_be_touched) {
   EXPECT_FALSE(readable(at + unit));
   device_->unmap(at, unit);
   EXPECT_FALSE(readable(at));
-  device_->destroy(made);
+  device_->destroy(result);
   device_->release(at, 2 * unit);
 }
 
 TEST_F(cpu_memory, mapping_outside_a_reservation_is_refused) {
   auto* at = static_cast<std::byte*>(device_->reserve(2 * unit, nullptr));
-  const segment_id made = device_->create(unit, handle_kind::posix_fd);
-  EXPECT_EQ(code_of([&] { device_->map(at + 2 * unit, unit, made); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { device_->map(at - unit, unit, made); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { device_->map(this, unit, made); }), code::invalid_argument);
-  EXPECT_EQ(code_of([&] { device_->map(at, 2 * unit, made); }), code::invalid_argument) << "more than the segment has";
+  const segment_id result = device_->create(unit, handle_kind::posix_fd);
+  EXPECT_EQ(code_of([&] { device_->map(at + 2 * unit, unit, result); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { device_->map(at - unit, unit, result); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { device_->map(this, unit, result); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { device_->map(at, 2 * unit, result); }), code::invalid_argument)
+      << "more than the segment has";
   EXPECT_EQ(code_of([&] { device_->map(at, unit, segment_id{4711}); }), code::invalid_argument);
-  device_->destroy(made);
+  device_->destroy(result);
   device_->release(at, 2 * unit);
 }
 
 TEST_F(cpu_memory, segments_can_not_be_resized_and_are_exactly_as_large_as_said) {
-  const segment_id made = device_->create(unit, handle_kind::posix_fd);
-  const exported_handle handle = device_->export_segment(made);
+  const segment_id result = device_->create(unit, handle_kind::posix_fd);
+  const exported_handle handle = device_->export_segment(result);
   struct stat about {};
   ASSERT_EQ(::fstat(handle.fd.get(), &about), 0);
   EXPECT_EQ(static_cast<std::size_t>(about.st_size), unit) << "a peer gets this and nothing behind it";
@@ -156,7 +157,7 @@ TEST_F(cpu_memory, segments_can_not_be_resized_and_are_exactly_as_large_as_said)
   EXPECT_NE(::ftruncate(handle.fd.get(), 4096), 0);
   EXPECT_NE(::fallocate(handle.fd.get(), 0, unit, 4096), 0);
   EXPECT_NE(::fcntl(handle.fd.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
-  device_->destroy(made);
+  device_->destroy(result);
 }
 
 TEST_F(cpu_memory, what_cannot_be_backed_is_refused_at_once) {
@@ -203,8 +204,8 @@ TEST_F(cpu_memory, foreign_and_truncated_descriptors_are_refused) {
 
 TEST_F(cpu_memory, another_users_memory_is_refused) {
   if (::geteuid() != 0) GTEST_SKIP() << "changes user, which only root can";
-  const segment_id made = device_->create(unit, handle_kind::posix_fd);
-  const exported_handle handle = device_->export_segment(made);
+  const segment_id result = device_->create(unit, handle_kind::posix_fd);
+  const exported_handle handle = device_->export_segment(result);
   const pid_t child = ::fork();
   if (child == 0) {
     const bool other = ::setgid(65534) == 0 && ::setuid(65534) == 0;
@@ -214,7 +215,7 @@ TEST_F(cpu_memory, another_users_memory_is_refused) {
   int status = 1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  device_->destroy(made);
+  device_->destroy(result);
 }
 
 TEST_F(cpu_memory, the_limit_of_files_is_an_error_and_no_signal) {
@@ -239,8 +240,8 @@ TEST_F(cpu_memory, the_limit_of_files_is_an_error_and_no_signal) {
 }
 
 TEST_F(cpu_memory, forged_named_handles_are_refused) {
-  const segment_id made = device_->create(unit, handle_kind::named);
-  const exported_handle good = device_->export_segment(made);
+  const segment_id result = device_->create(unit, handle_kind::named);
+  const exported_handle good = device_->export_segment(result);
   const segment_id other = device_->create(unit, handle_kind::named);
   const auto other_name = std::bit_cast<named_handle>(device_->export_segment(other).bytes);
   const auto code_with = [&](const std::function<void(named_handle&)>& change, std::size_t bytes = unit) {
@@ -278,7 +279,7 @@ TEST_F(cpu_memory, forged_named_handles_are_refused) {
     std::copy_n(good.bytes.begin(), length, cut.bytes.begin());
     EXPECT_EQ(code_of([&] { static_cast<void>(device_->import_segment(cut, unit)); }), code::handle_invalid) << length;
   }
-  device_->destroy(made);
+  device_->destroy(result);
   EXPECT_EQ(code_with([](named_handle&) {}), code::handle_invalid) << "its segment is gone";
   device_->destroy(other);
 }
@@ -288,8 +289,8 @@ TEST_F(cpu_memory, a_named_handle_of_a_dead_process_is_refused) {
   ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const segment_id made = device_->create(unit, handle_kind::named);
-    const exported_handle handle = device_->export_segment(made);
+    const segment_id result = device_->create(unit, handle_kind::named);
+    const exported_handle handle = device_->export_segment(result);
     if (::write(pipe[1], handle.bytes.data(), handle.bytes.size()) != 64) ::_exit(1);
     ::pause();
     ::_exit(1);

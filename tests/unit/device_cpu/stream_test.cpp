@@ -160,9 +160,9 @@ class small_world {
   explicit small_world(std::int32_t n) : memory_(std::make_unique<area[]>(static_cast<std::size_t>(n))), n_(n) {
     controls_ = std::make_unique<control_block[]>(static_cast<std::size_t>(n));
     copies_ = std::make_unique<context[]>(static_cast<std::size_t>(n));
-    for (std::int32_t pe = 0; pe < n; ++pe) copies_[static_cast<std::size_t>(pe)] = of(pe);
+    for (std::int32_t pe = 0; pe < n; ++pe) copies_[static_cast<std::size_t>(pe)] = context_of(pe);
   }
-  [[nodiscard]] context of(std::int32_t pe) {
+  [[nodiscard]] context context_of(std::int32_t pe) {
     context c;
     c.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(context));
     c.world_pe_ = pe;
@@ -187,7 +187,7 @@ class small_world {
 };
 
 /// The default request: a barrier.
-const collective_request meeting;
+const collective_request barrier_request;
 
 TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   const auto on = make_cpu_device();
@@ -196,17 +196,17 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   for (auto& stream : streams) stream = on->create_stream();
   std::vector<int> data(3, 0);
   std::vector<int> seen(3, 0);
-  const auto meet = [&](std::size_t pe) {
-    const context here = world.of(static_cast<std::int32_t>(pe));
-    on->collective(here, here.world(), meeting, nullptr, streams[pe]);
+  const auto sync = [&](std::size_t pe) {
+    const context here = world.context_of(static_cast<std::int32_t>(pe));
+    on->collective(here, here.world(), barrier_request, nullptr, streams[pe]);
   };
   for (int round = 1; round <= 20; ++round) {
     // One thread enqueues for all three PEs. A barrier that blocked its caller would never end.
     for (std::size_t pe = 0; pe < 3; ++pe) {
       run_grid_on_cpu(*on, streams[pe], {1, 1}, [&data, pe, round](const cpu_block&) { data[pe] = round; });
-      meet(pe);
+      sync(pe);
       run_grid_on_cpu(*on, streams[pe], {1, 1}, [&, pe](const cpu_block&) { seen[pe] = data[(pe + 1) % 3]; });
-      meet(pe);
+      sync(pe);
     }
     for (const stream_handle stream : streams) on->synchronize(stream);
     EXPECT_EQ(seen, std::vector<int>(3, round));
@@ -217,7 +217,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
 TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_over) {
   const auto on = make_cpu_device();
   small_world world(2);
-  on->collective(world.of(0), world.of(0).world(), meeting, nullptr, nullptr);
+  on->collective(world.context_of(0), world.context_of(0).world(), barrier_request, nullptr, nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::atomic_ref(world.control(0).abort).store(2);
   auto end = thrown_by([&] { on->synchronize(nullptr); });
@@ -226,12 +226,12 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   EXPECT_EQ(world.control(0).record.why, failure::aborted);
 
   world.control(1).wait_timeout_ns = 20'000'000;
-  on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
+  on->collective(world.context_of(1), world.context_of(1).world(), barrier_request, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   // PE 0 had arrived before it was aborted, so this barrier succeeds. The next barrier fails without waiting for other
   // PEs.
   EXPECT_FALSE(end) << end->what();
-  on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
+  on->collective(world.context_of(1), world.context_of(1).world(), barrier_request, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(world.control(1).record.why, failure::timed_out);
@@ -258,7 +258,7 @@ TEST(cpu_collective, exchanges_strided_elements_of_any_size_and_alignment) {
       request.src_stride = 2;
       request.dst = &dst[shift];
       request.src = src.data();
-      on->collective(world.of(0), world.of(0).world(), request, nullptr, nullptr);
+      on->collective(world.context_of(0), world.context_of(0).world(), request, nullptr, nullptr);
       on->synchronize(nullptr);
       EXPECT_EQ(dst, expected) << element << " bytes, shifted by " << shift;
     }

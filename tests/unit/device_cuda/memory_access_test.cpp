@@ -141,12 +141,12 @@ TEST_F(memory_access_on_gpu, numbers_of_all_kinds_are_added) {
 
 /// The time in microseconds of each of `count` calls of `one`, with one complete() after all of them.
 template <class F>
-void report(const char* what, memory_access& memory, std::size_t count, const F& one) {
+void report(const char* what, memory_access& memory, std::size_t count, const F& item) {
   constexpr int rounds = 20;
   memory.complete();
   const auto start = std::chrono::steady_clock::now();
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < count; ++i) one(i);
+    for (std::size_t i = 0; i < count; ++i) item(i);
     memory.complete();
   }
   const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - start;

@@ -34,15 +34,15 @@ TEST_P(blocks_of, are_reached_by_their_distances_wherever_they_lie) {
     auto* large = at.allocate<std::uint64_t>(2 * MiB);
     EXPECT_EQ(reinterpret_cast<std::byte*>(mine), at.heap->slot(at.me)) << "the first allocation is at the start";
     // The address as kernels compute it.
-    const auto there = [&](std::uint64_t* local, int pe) {
+    const auto remote = [&](std::uint64_t* local, int pe) {
       const std::intptr_t units = distances[static_cast<std::size_t>(pe)];
       return reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(local) +
                                               (static_cast<std::uintptr_t>(units) << at.heap->log2_stride()));
     };
     for (int pe = 0; pe < at.n; ++pe) {
-      EXPECT_EQ(there(mine, pe), at.remote(mine, pe));
-      there(mine, pe)[at.me] = static_cast<std::uint64_t>(1000 * at.me + pe);
-      there(large, pe)[2 * MiB - 1 - static_cast<std::size_t>(at.me)] = static_cast<std::uint64_t>(at.me);
+      EXPECT_EQ(remote(mine, pe), at.remote(mine, pe));
+      remote(mine, pe)[at.me] = static_cast<std::uint64_t>(1000 * at.me + pe);
+      remote(large, pe)[2 * MiB - 1 - static_cast<std::size_t>(at.me)] = static_cast<std::uint64_t>(at.me);
     }
     at.pe.control_plane.barrier();
     for (int pe = 0; pe < at.n; ++pe) {
@@ -164,7 +164,7 @@ TEST_P(blocks_fail, on_one_pe_and_leave_nothing_on_any) {
     joined_pe pe(exchange, by_blocks());
     faulty_device device;
     if (pe.control_plane.my_pe() == 1) device.fail_at(which, nth, code::out_of_memory);
-    const auto end = thrown_by([&] { detail::heap made(device, pe.control_plane, by_blocks(), pe.log, {}); });
+    const auto end = thrown_by([&] { detail::heap result(device, pe.control_plane, by_blocks(), pe.log, {}); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::out_of_memory) << end->what();
     EXPECT_EQ(end->pe(), 1);

@@ -27,7 +27,7 @@ class faulty_device : public detail::device {
   /// The n-th call of `which` kills this process.
   void die_at(step which, int n) { plan_ = {which, n, std::nullopt}; }
   /// Every call of `which` for this kind throws, like a driver that announces a kind and then refuses it.
-  void refuse(step which, handle_kind of) { refused_[of] = which; }
+  void refuse(step which, handle_kind pointer) { refused_[pointer] = which; }
   void heal() {
     plan_.reset();
     refused_.clear();
@@ -69,10 +69,10 @@ class faulty_device : public detail::device {
     trip(step::create, as);
     // A segment of a kind that the CPU does not have is made with a kind that the CPU has, so that the failure can be
     // in a later step.
-    const detail::segment_id made = inner_->create(bytes, as == handle_kind::fabric ? handle_kind::named : as);
-    kind_of_[made] = as;
+    const detail::segment_id result = inner_->create(bytes, as == handle_kind::fabric ? handle_kind::named : as);
+    kind_of_[result] = as;
     ++segments;
-    return made;
+    return result;
   }
   std::vector<detail::external_segment> retain(void* pointer, std::size_t bytes, handle_kind as) override {
     trip(step::retain, as);
@@ -89,26 +89,26 @@ class faulty_device : public detail::device {
   }
   detail::segment_id import_segment(const detail::exported_handle& handle, std::size_t bytes) override {
     trip(step::import_segment, handle.kind);
-    detail::segment_id made{};
+    detail::segment_id result{};
     if (handle.kind == handle_kind::fabric) {
       detail::exported_handle named;
       named.kind = handle_kind::named;
       named.bytes = handle.bytes;
-      made = inner_->import_segment(named, bytes);
+      result = inner_->import_segment(named, bytes);
     } else {
-      made = inner_->import_segment(handle, bytes);
+      result = inner_->import_segment(handle, bytes);
     }
-    kind_of_[made] = handle.kind;
+    kind_of_[result] = handle.kind;
     ++segments;
-    return made;
+    return result;
   }
-  bool spans(handle_kind of) const noexcept override { return spans_slots && inner_->spans(of); }
+  bool spans(handle_kind pointer) const noexcept override { return spans_slots && inner_->spans(pointer); }
   detail::segment_id create_span(std::size_t bytes, handle_kind as) override {
     trip(step::create_span, as);
-    const detail::segment_id made = inner_->create_span(bytes, as);
-    kind_of_[made] = as;
+    const detail::segment_id result = inner_->create_span(bytes, as);
+    kind_of_[result] = as;
     ++segments;
-    return made;
+    return result;
   }
   void attach_span(void* address, std::size_t bytes, detail::segment_id segment, bool open) override {
     trip(step::attach_span, kind_of_[segment]);
@@ -122,7 +122,7 @@ class faulty_device : public detail::device {
     ++mappings;
   }
   void free_part(void* address, std::size_t bytes) noexcept override { inner_->free_part(address, bytes); }
-  bool places(handle_kind of) const noexcept override { return inner_->places(of); }
+  bool places(handle_kind pointer) const noexcept override { return inner_->places(pointer); }
   void* address_of(detail::segment_id segment) override { return inner_->address_of(segment); }
   void map(void* address, std::size_t bytes, detail::segment_id segment) override {
     trip(step::map, kind_of_[segment]);
@@ -141,7 +141,7 @@ class faulty_device : public detail::device {
   detail::mapped_memory allocate_mapped(std::size_t bytes) override { return inner_->allocate_mapped(bytes); }
   void free_mapped(detail::mapped_memory m) noexcept override { inner_->free_mapped(m); }
   void* allocate_device(std::size_t bytes) override { return inner_->allocate_device(bytes); }
-  void free_device(void* of) noexcept override { inner_->free_device(of); }
+  void free_device(void* pointer) noexcept override { inner_->free_device(pointer); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
   detail::stream_handle wrap_stream(void* native) override { return inner_->wrap_stream(native); }
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }

@@ -307,20 +307,20 @@ TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
 TEST(heap, two_heaps_at_once_are_independent) {
   auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
   expect_no_error(run_threads(2, [&](bootstrap& exchange) {
-    heap_pe one(exchange);
+    heap_pe item(exchange);
     heap_pe two(*second[static_cast<std::size_t>(exchange.rank())]);
-    auto* a = one.allocate<int>(1000);
+    auto* a = item.allocate<int>(1000);
     auto* b = two.allocate<int>(1000);
-    one.remote(a, 1 - one.me)[0] = 10 + one.me;
+    item.remote(a, 1 - item.me)[0] = 10 + item.me;
     two.remote(b, 1 - two.me)[0] = 20 + two.me;
-    one.pe.control_plane.barrier();
+    item.pe.control_plane.barrier();
     two.pe.control_plane.barrier();
-    EXPECT_EQ(a[0], 10 + 1 - one.me);
+    EXPECT_EQ(a[0], 10 + 1 - item.me);
     EXPECT_EQ(b[0], 20 + 1 - two.me);
-    EXPECT_FALSE(one.heap->contains(b, 1));
+    EXPECT_FALSE(item.heap->contains(b, 1));
     two.leave();
-    static_cast<void>(one.allocate<int>(MiB * 2));
-    one.leave();
+    static_cast<void>(item.allocate<int>(MiB * 2));
+    item.leave();
   }));
 }
 

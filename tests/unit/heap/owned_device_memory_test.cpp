@@ -51,10 +51,10 @@ TEST(owned_memory, is_freed_once) {
   {
     mapped_block none;
     EXPECT_FALSE(none);
-    mapped_block one(device, 100);
-    EXPECT_TRUE(one);
-    EXPECT_EQ(one.on_host(), one.on_device());
-    mapped_block other(std::move(one));
+    mapped_block item(device, 100);
+    EXPECT_TRUE(item);
+    EXPECT_EQ(item.on_host(), item.on_device());
+    mapped_block other(std::move(item));
     none = std::move(other);
     none = {device, 200};
     EXPECT_EQ(device.mapped, 1);

@@ -96,12 +96,12 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
       EXPECT_EQ(alias, first);
       at.heap->registered_buffers().remove(alias);
     }
-    auto* const one = static_cast<int*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
+    auto* const item = static_cast<int*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
     auto* const two = static_cast<int*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
-    EXPECT_NE(one, two);
-    *one = 3;
+    EXPECT_NE(item, two);
+    *item = 3;
     EXPECT_EQ(*two, 3);
-    at.heap->registered_buffers().remove(one);
+    at.heap->registered_buffers().remove(item);
     EXPECT_EQ(*two, 3);
     at.heap->registered_buffers().remove(nullptr);
     at.heap->registered_buffers().remove(two);

@@ -24,8 +24,8 @@ class OutputFile : public ::testing::Test {
 
   [[nodiscard]] std::string victim() const { return directory_ + "/victim"; }
   [[nodiscard]] std::string path() const { return directory_ + "/output"; }
-  [[nodiscard]] static std::string content(const std::string& of) {
-    std::ifstream file(of);
+  [[nodiscard]] static std::string content(const std::string& name) {
+    std::ifstream file(name);
     std::string text;
     std::getline(file, text);
     return text;

@@ -33,20 +33,20 @@ class host_producers : public ::testing::TestWithParam<variant> {
   }
   /// An operation of PE 0 on PE 1 that is complete when the call returns.
   [[nodiscard]] detail::operation_request request(kind what, std::uint64_t offset) {
-    detail::operation_request made;
-    made.what = what;
-    made.pe = 1;
-    made.to = world_[0].slot() + offset;
-    made.count = 1;
-    made.complete = made.until_quiet = true;
-    return made;
+    detail::operation_request result;
+    result.what = what;
+    result.pe = 1;
+    result.to = world_[0].slot() + offset;
+    result.count = 1;
+    result.complete = result.until_quiet = true;
+    return result;
   }
   [[nodiscard]] bool add(std::uint64_t offset, std::uint64_t& old) {
-    detail::operation_request made = request(kind::atomic, offset);
-    made.how = detail::atomic_update::add;
-    made.value[0] = 1;
-    made.result = &old;
-    return host_->execute_operation(made);
+    detail::operation_request result = request(kind::atomic, offset);
+    result.how = detail::atomic_update::add;
+    result.value[0] = 1;
+    result.result = &old;
+    return host_->execute_operation(result);
   }
 
   std::vector<std::int32_t> slots_{0, detail::routes::proxied};

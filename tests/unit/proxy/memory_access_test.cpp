@@ -54,7 +54,7 @@ class proxy_memories : public ::testing::TestWithParam<kind> {
                                                        ? detail::make_device_memory_access(*device_, GetParam().pinned)
                                                        : detail::make_host_memory_access();
 };
-INSTANTIATE_TEST_SUITE_P(of, proxy_memories, ::testing::ValuesIn(kinds),
+INSTANTIATE_TEST_SUITE_P(memory, proxy_memories, ::testing::ValuesIn(kinds),
                          [](const auto& which) { return std::string(which.param.name); });
 
 TEST_P(proxy_memories, bytes_of_any_number_and_place_go_both_ways) {

@@ -16,12 +16,12 @@ class one_core {
  public:
   one_core() {
     ::sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
+    cpu_set_t item;
+    CPU_ZERO(&item);
     std::size_t first = 0;
     while (CPU_ISSET(first, &before_) == 0) ++first;
-    CPU_SET(first, &one);
-    set(one);
+    CPU_SET(first, &item);
+    set(item);
   }
   ~one_core() { set(before_); }
   one_core(const one_core&) = delete;

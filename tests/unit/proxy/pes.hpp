@@ -139,13 +139,13 @@ class proxied_world {
 
 /// Bytes that depend on the position and `seed`.
 [[nodiscard]] inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
-  std::vector<std::byte> made(bytes);
+  std::vector<std::byte> result(bytes);
   std::uint32_t x = seed * 2654435761u + 1;
-  for (std::byte& b : made) {
+  for (std::byte& b : result) {
     x = x * 1664525u + 1013904223u;
     b = static_cast<std::byte>(x >> 24);
   }
-  return made;
+  return result;
 }
 
 }  // namespace pgas::testing

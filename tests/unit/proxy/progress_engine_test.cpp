@@ -36,11 +36,11 @@ TEST(progress_engine, commands_are_counted_by_the_pe_that_they_are_for) {
   ring.push(add(2, 8, 1));
   world.rounds_to_idle();
   EXPECT_EQ(world.engine(0).statistics().commands, 9u);
-  const detail::command_counts& one = world.engine(0).commands_to(1);
-  EXPECT_EQ(one.puts, 4u);
-  EXPECT_EQ(one.put_bytes, 8 + 100 + data.size() + 24);
-  EXPECT_EQ(one.signals, 1u);
-  EXPECT_EQ(one.gets + one.get_bytes + one.atomics, 0u);
+  const detail::command_counts& item = world.engine(0).commands_to(1);
+  EXPECT_EQ(item.puts, 4u);
+  EXPECT_EQ(item.put_bytes, 8 + 100 + data.size() + 24);
+  EXPECT_EQ(item.signals, 1u);
+  EXPECT_EQ(item.gets + item.get_bytes + item.atomics, 0u);
   const detail::command_counts& two = world.engine(0).commands_to(2);
   EXPECT_EQ(two.puts + two.put_bytes, 0u);
   EXPECT_EQ(two.gets, 1u);

@@ -58,12 +58,12 @@ TEST(remote_writes, of_a_get_are_flushed_before_its_answer) {
   stepped_world world(2, true, 11, &enough);
   for (int pe = 0; pe < 2; ++pe) world.engine(pe).add_exposed(world.slot(pe), slot_bytes);
   const producer ring = world.produce(0);
-  const producer::ticket there = ring.ask(get(1, world.slot(0) + 4096, 4096, large));
-  for (int round = 0; round < 1000 && !ring.is_there(there); ++round) {
+  const producer::ticket remote = ring.ask(get(1, world.slot(0) + 4096, 4096, large));
+  for (int round = 0; round < 1000 && !ring.is_there(remote); ++round) {
     EXPECT_EQ(world.device(1).done, "");
     world.round();
   }
-  ASSERT_TRUE(ring.is_there(there));
+  ASSERT_TRUE(ring.is_there(remote));
   ASSERT_FALSE(world.device(0).done.empty());
   EXPECT_EQ(world.device(0).done.find_first_not_of('F'), std::string::npos);
 }

@@ -90,15 +90,15 @@ class targets : public ::testing::Test {
 template <class... Parts>
 [[nodiscard]] std::vector<std::byte> message_op(const message_op_header& head, std::size_t payload_bytes,
                                                 const Parts&... parts) {
-  std::vector<std::byte> made;
-  const auto append = [&made](const auto& part) {
+  std::vector<std::byte> result;
+  const auto append = [&result](const auto& part) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&part);
-    made.insert(made.end(), bytes, bytes + sizeof part);
+    result.insert(result.end(), bytes, bytes + sizeof part);
   };
   append(head);
   (append(parts), ...);
-  made.resize(made.size() + detail::padded(payload_bytes), std::byte{0x77});
-  return made;
+  result.resize(result.size() + detail::padded(payload_bytes), std::byte{0x77});
+  return result;
 }
 [[nodiscard]] message_op_header head_of(message_op_kind kind, std::uint64_t offset, std::uint32_t bytes) {
   return {kind, atomic_update::add, datatype::u64, 0, bytes, offset};

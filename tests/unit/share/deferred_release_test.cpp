@@ -37,9 +37,9 @@ struct streams {
   std::atomic<int> marks{0};     ///< the number of marks that were taken
 
   struct work final : enqueued_work {
-    work(const streams& its, int end) : of(its), until(end) {}
-    bool has_passed() override { return of.done >= until; }
-    const streams& of;
+    work(const streams& its, int end) : streams_(its), until(end) {}
+    bool has_passed() override { return streams_.done >= until; }
+    const streams& streams_;
     const int until;
   };
   std::unique_ptr<enqueued_work> mark() {
@@ -63,7 +63,7 @@ struct object final : deferred_object {
 
 class DeferredRelease : public testing::Test {
  protected:
-  deferred_object* made() { return std::make_unique<object>(destroyed_, open_elsewhere_).release(); }
+  deferred_object* make_object() { return std::make_unique<object>(destroyed_, open_elsewhere_).release(); }
   streams streams_;
   std::atomic<int> destroyed_{0};
   std::atomic<bool> open_elsewhere_{false};
@@ -71,19 +71,19 @@ class DeferredRelease : public testing::Test {
 };
 
 TEST_F(DeferredRelease, IsAtOnceWhereStreamsAreIdle) {
-  release_.drop(made());
+  release_.drop(make_object());
   EXPECT_EQ(destroyed_, 1);
   EXPECT_EQ(release_.kept(), 0U);
 }
 
 TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
   streams_.enqueued = 1;
-  release_.drop(made());
+  release_.drop(make_object());
   // One mark for the check whether streams are idle, one for the object.
   ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));
   EXPECT_EQ(destroyed_, 0);
   streams_.enqueued = 2;
-  release_.drop(made());
+  release_.drop(make_object());
   ASSERT_TRUE(comes([this] { return streams_.marks == 3; }));
   streams_.done = 1;
   EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // happens without a call of the program
@@ -95,7 +95,7 @@ TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
 
 TEST_F(DeferredRelease, WaitsWhileAnotherProcessHasTheObjectOpen) {
   open_elsewhere_ = true;
-  release_.drop(made());
+  release_.drop(make_object());
   release_.collect();
   EXPECT_EQ(destroyed_, 0);
   EXPECT_EQ(release_.kept(), 1U);
@@ -105,7 +105,7 @@ TEST_F(DeferredRelease, WaitsWhileAnotherProcessHasTheObjectOpen) {
 
 TEST_F(DeferredRelease, TakesTheMarkLaterWhereItCannotBeTakenNow) {
   streams_.refusals = 3;
-  release_.drop(made());
+  release_.drop(make_object());
   EXPECT_EQ(destroyed_, 0);
   EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));
 }
@@ -113,7 +113,7 @@ TEST_F(DeferredRelease, TakesTheMarkLaterWhereItCannotBeTakenNow) {
 TEST_F(DeferredRelease, DroppingDoesNotWaitForStreams) {
   streams_.enqueued = 1;
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 1000; ++i) release_.drop(made());
+  for (int i = 0; i < 1000; ++i) release_.drop(make_object());
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
   EXPECT_EQ(destroyed_, 0);
   EXPECT_FALSE(release_.await_all(5ms));
@@ -124,9 +124,9 @@ TEST_F(DeferredRelease, DroppingDoesNotWaitForStreams) {
 
 TEST_F(DeferredRelease, TheEndOfTheProcessWaitsForNoStream) {
   streams_.enqueued = 1;
-  release_.drop(made());
+  release_.drop(make_object());
   release_.stop();
-  release_.drop(made());
+  release_.drop(make_object());
   EXPECT_EQ(destroyed_, 0);
   EXPECT_EQ(release_.kept(), 2U);
   streams_.done = 1;
@@ -135,19 +135,19 @@ TEST_F(DeferredRelease, TheEndOfTheProcessWaitsForNoStream) {
 
 TEST_F(DeferredRelease, AChildOfForkLeavesItsParentsObjectsAlone) {
   streams_.enqueued = 1;
-  deferred_object* const one = made();
-  release_.drop(made());
+  deferred_object* const item = make_object();
+  release_.drop(make_object());
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(10);
     streams_.done = 1;
-    release_.drop(one);
+    release_.drop(item);
     ::_exit(destroyed_);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  release_.drop(one);
+  release_.drop(item);
   streams_.done = 1;
   EXPECT_TRUE(comes([this] { return destroyed_ == 2; }));
 }
@@ -161,7 +161,7 @@ TEST_F(DeferredRelease, AChildOfForkHasAReleaseOfItsOwnWhateverItsParentsThreads
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(10);
-      deferred_release::of_host_streams().drop(made());
+      deferred_release::of_host_streams().drop(make_object());
       ::_exit(destroyed_ == 1 ? 0 : 1);
     }
     int status = -1;
@@ -208,17 +208,17 @@ TEST(DroppedMemory, StaysWhileAStreamOfTheHostUsesIt) {
   opened_memory theirs = opened_memory::open(mine.ticket());
   static_cast<int*>(mine.data())[0] = 42;
   void* const here = mine.data();
-  void* const there = theirs.data();
+  void* const remote = theirs.data();
   {
     slow_reader of_maker(here);
-    slow_reader of_importer(there);
+    slow_reader of_importer(remote);
     theirs = opened_memory();
     mine = shared_memory();
     std::this_thread::sleep_for(30ms);
     EXPECT_EQ(of_importer.read(), 42);
     EXPECT_EQ(of_maker.read(), 42);
   }
-  EXPECT_TRUE(comes([&] { return !is_mapped(here) && !is_mapped(there); }));
+  EXPECT_TRUE(comes([&] { return !is_mapped(here) && !is_mapped(remote); }));
 }
 
 TEST(DroppedMemory, IsListedAsOpenUntilItIsUnmapped) {

@@ -33,8 +33,8 @@ class event_records_test : public testing::Test {
     });
   }
   event_records part(std::uint64_t name) {
-    return event_records(*page_, detail::make_cpu_stream_words(), name, [this](std::uint64_t of) {
-      return ended_.contains(of) ? std::optional<pid_t>(static_cast<pid_t>(of & 0xffff)) : std::nullopt;
+    return event_records(*page_, detail::make_cpu_stream_words(), name, [this](std::uint64_t id) {
+      return ended_.contains(id) ? std::optional<pid_t>(static_cast<pid_t>(id & 0xffff)) : std::nullopt;
     });
   }
 
@@ -122,13 +122,13 @@ TEST_F(event_records_test, a_recorder_waits_while_too_many_are_under_way) {
   event_records seven = part(name_of_7);
   detail::stream_handle stream = device_->create_stream();
   block(stream);
-  std::atomic<std::uint64_t> made{0};
+  std::atomic<std::uint64_t> result{0};
   std::thread recorder([&] {
-    for (std::uint64_t n = 1; n <= 2 * record_page::most_under_way; ++n) made = seven.record(stream, nothing_);
+    for (std::uint64_t n = 1; n <= 2 * record_page::most_under_way; ++n) result = seven.record(stream, nothing_);
   });
-  while (made < record_page::most_under_way) std::this_thread::sleep_for(milliseconds(1));
+  while (result < record_page::most_under_way) std::this_thread::sleep_for(milliseconds(1));
   std::this_thread::sleep_for(milliseconds(30));
-  EXPECT_EQ(made, record_page::most_under_way);
+  EXPECT_EQ(result, record_page::most_under_way);
   open_ = true;
   recorder.join();
   seven.wait(stream);
@@ -173,7 +173,7 @@ TEST_F(event_records_test, many_recorders_get_a_number_each) {
       event_records mine = part(name_of_7 + static_cast<std::uint64_t>(t));
       for (std::uint64_t n = 0; n < each; ++n) sum += mine.record(nullptr, nothing_);
     });
-  for (std::thread& one : all) one.join();
+  for (std::thread& item : all) item.join();
   const std::uint64_t last = threads * each;
   EXPECT_EQ(part(name_of_7).count(), last);
   EXPECT_EQ(sum, last * (last + 1) / 2);

@@ -39,12 +39,12 @@ class numbered_files final : public shared_object {
   [[nodiscard]] std::size_t pieces() const noexcept override { return count_; }
   [[nodiscard]] shared_piece piece(std::size_t number) const override {
     if (number == fail_at) throw pgas::error(code::device_failed, "no such piece");
-    shared_piece made;
-    made.bytes = 8;
-    made.handle.kind = pgas::handle_kind::posix_fd;
-    made.handle.fd = unique_fd(::memfd_create("numbered", MFD_CLOEXEC));
-    EXPECT_EQ(::pwrite(made.handle.fd.get(), &number, 8, 0), 8);
-    return made;
+    shared_piece result;
+    result.bytes = 8;
+    result.handle.kind = pgas::handle_kind::posix_fd;
+    result.handle.fd = unique_fd(::memfd_create("numbered", MFD_CLOEXEC));
+    EXPECT_EQ(::pwrite(result.handle.fd.get(), &number, 8, 0), 8);
+    return result;
   }
   [[nodiscard]] std::string text() const override {
     if (no_memory) throw std::bad_alloc();
@@ -104,7 +104,7 @@ TEST(Exporter, WhatOthersHaveOpenIsFreedWithoutMemoryToo) {
 TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
   export_registration shared(std::make_shared<numbered_files>(1));
   const std::string twice = shared.make_ticket({.opens = 2}, {});
-  { const opened_ticket one = open(twice); }
+  { const opened_ticket item = open(twice); }
   { const opened_ticket two = open(twice); }
   EXPECT_EQ(code_of([&] { static_cast<void>(open(twice)); }), code::authentication);
   const std::string brief = shared.make_ticket({.lifetime = 3s}, {});
@@ -214,8 +214,8 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
     EXPECT_TRUE(wait_for_events(noisy.fd.get(), POLLIN, soon()));  // the end of the connection, or an error
   }
   EXPECT_EQ(open(text).pieces.size(), 1u);
-  for (const unique_fd& one : silent) {  // silent connections are closed at their time limit
-    EXPECT_TRUE(wait_for_events(one.get(), POLLIN, soon()));
+  for (const unique_fd& item : silent) {  // silent connections are closed at their time limit
+    EXPECT_TRUE(wait_for_events(item.get(), POLLIN, soon()));
   }
 }
 
@@ -238,18 +238,18 @@ TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
   const std::string victim = directory.path() + "/victim";
   ASSERT_TRUE(unique_fd(::open(victim.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)));
   {
-    exporter of(directory.path(), pgas::config{});
-    const std::uint64_t number = of.add(std::make_shared<numbered_files>(1));
-    const std::string socket = decode(of.make_ticket(number, {}, {}, 0)).exporter.socket;
+    exporter tested(directory.path(), pgas::config{});
+    const std::uint64_t number = tested.add(std::make_shared<numbered_files>(1));
+    const std::string socket = decode(tested.make_ticket(number, {}, {}, 0)).exporter.socket;
     ASSERT_EQ(::unlink(socket.c_str()), 0);
     ASSERT_EQ(::symlink(victim.c_str(), socket.c_str()), 0);
     pgas::ticket_options for_another;
     for_another.user = ::geteuid() + 1;
-    EXPECT_THROW(static_cast<void>(of.make_ticket(number, for_another, {}, 0)), pgas::error);
+    EXPECT_THROW(static_cast<void>(tested.make_ticket(number, for_another, {}, 0)), pgas::error);
     struct stat found {};
     ASSERT_EQ(::stat(victim.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777, 0600u);
-    of.remove(number);
+    tested.remove(number);
   }
 }
 
@@ -298,7 +298,7 @@ TEST(Exporter, TakesAThousandAtOnce) {
       for (int i = 0; i < 50; ++i)
         if (open(text).pieces.size() == 1) ++good;
     });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& item : threads) item.join();
   EXPECT_EQ(good, 1000);
   EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
 }

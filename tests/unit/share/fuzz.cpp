@@ -104,8 +104,8 @@ void fuzz_ticket(const std::string& good) {
 /// Sends a packet to the exporter: a valid packet, a changed packet, or random bytes, with or without descriptors.
 void fuzz_request(const ticket& good) {
   const unix_address address("", good.exporter.socket.substr(1));
-  const connect_result made = connect_to(address);
-  if (!made.fd) return;
+  const connect_result result = connect_to(address);
+  if (!result.fd) return;
   share_request request;
   request.ticket = below(3) == 0 ? random_source() : good.id;
   request.nonce = random_bits();
@@ -121,25 +121,25 @@ void fuzz_request(const ticket& good) {
     files.push_back(some_file());
     fds.push_back(files.back().get());
   }
-  for (std::size_t i = 1 + below(3); i > 0; --i) static_cast<void>(send_packet(made.fd.get(), packet, {}, fds));
-  if (below(2) == 0) static_cast<void>(wait_for_events(made.fd.get(), POLLIN, deadline(20ms)));
+  for (std::size_t i = 1 + below(3); i > 0; --i) static_cast<void>(send_packet(result.fd.get(), packet, {}, fds));
+  if (below(2) == 0) static_cast<void>(wait_for_events(result.fd.get(), POLLIN, deadline(20ms)));
 }
 
 /// An exporter that knows the ticket's secret and sends random answers.
 void fuzz_reply() {
   const std::string name = fmt::format("pgas-fuzz-{}", ::getpid());
   const unix_listener listener(unix_address("", name), 8);
-  ticket made;
-  made.id = random_source() | 1;
-  made.secret = random_bits();
-  made.exporter = this_process("@" + name);
-  made.user = ::geteuid();
+  ticket result;
+  result.id = random_source() | 1;
+  result.secret = random_bits();
+  result.exporter = this_process("@" + name);
+  result.user = ::geteuid();
   sharing_description described;
   described.bytes = 4096;
   described.block = random_bits();
   described.carries_timeline = below(16) == 0 ? 1 : 0;  // in this case no process answers
-  made.payload = as_blob(bytes_of(described));
-  const std::string text = encode(made);
+  result.payload = as_blob(bytes_of(described));
+  const std::string text = encode(result);
   const bits128 key = decode(text).key;
   const std::uint64_t seed = random_source();
   std::thread importer([&] {
@@ -164,8 +164,8 @@ void fuzz_reply() {
       std::vector<unique_fd> files;
       std::vector<int> fds;
       for (std::uint32_t i = 0; i < head.handles; ++i) {
-        const pgas::blob one = as_blob(bytes_of(handle));
-        body.insert(body.end(), one.begin(), one.end());
+        const pgas::blob item = as_blob(bytes_of(handle));
+        body.insert(body.end(), item.begin(), item.end());
         files.push_back(below(3) == 0 ? unique_fd(::open("/dev/null", O_RDWR | O_CLOEXEC)) : some_file());
         static_cast<void>(::ftruncate(files.back().get(), static_cast<off_t>(below(3) * 4096)) != 0);
         fds.push_back(files.back().get());

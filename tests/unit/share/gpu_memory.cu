@@ -57,10 +57,10 @@ class pieces {
     if (exportable) wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     check(find<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&start_, bytes_, 0, 0, 0), "reserve");
     for (std::size_t i = 0; i < count; ++i) {
-      CUmemGenericAllocationHandle one = 0;
-      check(find<decltype(&cuMemCreate)>("cuMemCreate")(&one, unit, &wanted, 0), "create");
-      check(find<decltype(&cuMemMap)>("cuMemMap")(start_ + i * unit, unit, 0, one, 0), "map");
-      check(find<decltype(&cuMemRelease)>("cuMemRelease")(one), "release");
+      CUmemGenericAllocationHandle item = 0;
+      check(find<decltype(&cuMemCreate)>("cuMemCreate")(&item, unit, &wanted, 0), "create");
+      check(find<decltype(&cuMemMap)>("cuMemMap")(start_ + i * unit, unit, 0, item, 0), "map");
+      check(find<decltype(&cuMemRelease)>("cuMemRelease")(item), "release");
     }
     CUmemAccessDesc access{};
     access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -242,9 +242,9 @@ void adopt(importer& other) {
 
 /// The driver's import of one piece, from descriptor to mapped memory, without a request to another process.
 double own_import() {
-  const pieces one(1, true);
+  const pieces item(1, true);
   CUmemGenericAllocationHandle handle = 0;
-  check(find<decltype(&cuMemRetainAllocationHandle)>("cuMemRetainAllocationHandle")(&handle, one.data()), "retain");
+  check(find<decltype(&cuMemRetainAllocationHandle)>("cuMemRetainAllocationHandle")(&handle, item.data()), "retain");
   const auto export_handle = find<decltype(&cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
   const auto import_handle = find<decltype(&cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
   const auto reserve = find<decltype(&cuMemAddressReserve)>("cuMemAddressReserve");

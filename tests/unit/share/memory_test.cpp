@@ -70,11 +70,11 @@ TEST(SharedMemory, IsMappedOnceHoweverOftenItIsOpened) {
   shared_memory mine = shared_memory::make(memory_place::host(), unit);
   const std::string text = mine.ticket({.opens = 1});
   const std::string other = mine.ticket();
-  const opened_memory one = opened_memory::open(text);
+  const opened_memory item = opened_memory::open(text);
   const opened_memory again = opened_memory::open(text);
   const opened_memory by_another = opened_memory::open(other);
-  EXPECT_EQ(one.data(), again.data());
-  EXPECT_EQ(one.data(), by_another.data());
+  EXPECT_EQ(item.data(), again.data());
+  EXPECT_EQ(item.data(), by_another.data());
   EXPECT_EQ(mine.opened_by().size(), 1u);
 }
 
@@ -84,9 +84,9 @@ TEST(SharedMemory, ThreadsOpenATicketTogetherAndItCountsOnce) {
     const std::string text = mine.ticket({.opens = 1});
     std::vector<opened_memory> opened(8);
     std::vector<std::thread> threads;
-    for (opened_memory& one : opened) threads.emplace_back([&] { one = opened_memory::open(text); });
-    for (std::thread& one : threads) one.join();
-    for (const opened_memory& one : opened) EXPECT_EQ(one.data(), opened[0].data());
+    for (opened_memory& item : opened) threads.emplace_back([&] { item = opened_memory::open(text); });
+    for (std::thread& item : threads) item.join();
+    for (const opened_memory& item : opened) EXPECT_EQ(item.data(), opened[0].data());
   }
 }
 

@@ -113,9 +113,9 @@ CUmemGenericAllocationHandle create() {
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  CUmemGenericAllocationHandle made = 0;
-  check(driver().cuMemCreate_(&made, unit, &wanted, 0), "cuMemCreate");
-  return made;
+  CUmemGenericAllocationHandle result = 0;
+  check(driver().cuMemCreate_(&result, unit, &wanted, 0), "cuMemCreate");
+  return result;
 }
 
 int exported(CUmemGenericAllocationHandle which) {
@@ -274,9 +274,9 @@ double ticket_way(int socket, const char* request, const char* title, int times,
   steps here;
   read_log(log, ": opening ", here);
   here.print("  importer's steps");
-  steps there;
-  read_log(log, ": answering ", there);
-  there.print("  exporter's steps");
+  steps remote;
+  read_log(log, ": answering ", remote);
+  remote.print("  exporter's steps");
   return whole.median("open");
 }
 
@@ -319,13 +319,13 @@ void bandwidths(int socket) {
   party::check(cudaMemset(local, 1, large));
   for (const bool by_kernel : {true, false}) {
     double here = 0;
-    double there = 0;
+    double remote = 0;
     for (int turn = 0; turn < 5; ++turn) {
       here = std::max(here, bandwidth(to, local, by_kernel));
-      there = std::max(there, bandwidth(to, opened.data(), by_kernel));
+      remote = std::max(remote, bandwidth(to, opened.data(), by_kernel));
     }
     std::printf("256 MiB %s: from local memory %.1f GB/s, from the ticket's %.1f GB/s: %.4f times\n",
-                by_kernel ? "by a kernel" : "by cudaMemcpyAsync", here, there, there / here);
+                by_kernel ? "by a kernel" : "by cudaMemcpyAsync", here, remote, remote / here);
   }
   party::check(cudaFree(to));
   party::check(cudaFree(local));

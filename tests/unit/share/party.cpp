@@ -26,7 +26,7 @@ std::vector<pgas::opened_memory> opened;
 
 std::string numbers() {
   std::size_t fds = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++fds;
+  for ([[maybe_unused]] const auto& item : std::filesystem::directory_iterator("/proc/self/fd")) ++fds;
   std::size_t pages = 0;
   std::size_t resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
@@ -108,7 +108,7 @@ std::string answer(const std::string& line) {
     out << "fine";
   } else if (what == "openers") {
     std::vector<pid_t> pids;
-    for (const pgas::opener& one : mine.opened_by()) pids.push_back(one.pid);
+    for (const pgas::opener& process : mine.opened_by()) pids.push_back(process.pid);
     std::sort(pids.begin(), pids.end());
     out << "openers";
     for (const pid_t pid : pids) out << " " << pid;
@@ -141,7 +141,7 @@ std::string answer(const std::string& line) {
       all.emplace_back([&] {
         for (int i = 0; i < times; ++i) good += pgas::opened_memory::open(ticket).size() > 0 ? 1 : 0;
       });
-    for (std::thread& one : all) one.join();
+    for (std::thread& item : all) item.join();
     out << good;
   } else if (what == "times") {  // TICKET: microseconds of the first and the second open, medians
     std::string ticket;
@@ -161,13 +161,13 @@ std::string answer(const std::string& line) {
     void* const to = party::allocate(bytes);
     void* const local = party::allocate(bytes);
     party::copy(local, opened.back().data(), bytes);
-    double there = 0;
+    double remote = 0;
     double here = 0;
     for (int i = 0; i < 5; ++i) {
       here = std::max(here, bandwidth(to, local, bytes));
-      there = std::max(there, bandwidth(to, opened.back().data(), bytes));
+      remote = std::max(remote, bandwidth(to, opened.back().data(), bytes));
     }
-    out << here / 1000 << " " << there / 1000;
+    out << here / 1000 << " " << remote / 1000;
   } else {
     out << "unknown " << what;
   }

@@ -47,7 +47,7 @@ class slow_stream {
 };
 
 /// Memory with a timeline, and a ticket for both.
-struct made {
+struct ready_memory {
   shared_memory memory = shared_memory::make(memory_place::host(), 4096);
   timeline ready = timeline::make(memory_place::host());
   slow_stream stream{ready};
@@ -61,7 +61,7 @@ void open_for(const std::string& ticket, std::chrono::milliseconds timeout) {
 }
 
 TEST(Ready, TicketsAreShortAndEveryFlippedByteIsAnError) {
-  const made here;
+  const ready_memory here;
   EXPECT_LE(here.ticket.size(), 1024u);
   for (std::size_t at = 0; at < here.ticket.size(); ++at) {
     std::string changed = here.ticket;
@@ -71,7 +71,7 @@ TEST(Ready, TicketsAreShortAndEveryFlippedByteIsAnError) {
 }
 
 TEST(Ready, OpenWaitsForTheFirstRecord) {
-  made here;
+  ready_memory here;
   const std::string said = text_of([&] { open_for(here.ticket, 300ms); });
   EXPECT_NE(said.find("PGAS-E0403"), std::string::npos) << said;
   EXPECT_NE(said.find("process " + std::to_string(::getpid()) + " "), std::string::npos) << said;
@@ -82,7 +82,7 @@ TEST(Ready, OpenWaitsForTheFirstRecord) {
 }
 
 TEST(Ready, OpenWaitsEachTimeForWhatWasRecordedLast) {
-  made here;
+  ready_memory here;
   here.ready.set(1);
   const opened_memory kept = opened_memory::open(here.ticket);
   EXPECT_TRUE(kept.has_timeline());
@@ -103,7 +103,7 @@ TEST(Ready, OpenWaitsEachTimeForWhatWasRecordedLast) {
 }
 
 TEST(Ready, WhoHasItOpenWaitsAgain) {
-  made here;
+  ready_memory here;
   const opened_memory theirs = opened_memory::open(here.ticket, {.wait_until_ready = false});
   std::uint64_t round = 0;
   const auto expect_waits = [&](const auto& wait) {
@@ -125,7 +125,7 @@ TEST(Ready, WhoHasItOpenWaitsAgain) {
 }
 
 TEST(Ready, IsForTicketsOfMemoryAndTimelinesOfTheirMaker) {
-  made here;
+  ready_memory here;
   shared_memory plain = shared_memory::make(memory_place::host(), 4096);
   const opened_memory without = opened_memory::open(plain.ticket());
   EXPECT_FALSE(without.has_timeline());
@@ -144,7 +144,7 @@ TEST(Ready, IsForTicketsOfMemoryAndTimelinesOfTheirMaker) {
 
 TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
   using namespace pgas::detail;
-  made here;
+  ready_memory here;
   here.ready.set(1);
   const auto ask = [&] {
     static_cast<void>(open_ticket(decode(here.ticket), ticket_kind::timeline, deadline(milliseconds(2000))));
@@ -172,7 +172,7 @@ TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
 }
 
 TEST(Ready, ARevokedTimelineTakesTheTicketAlong) {
-  made here;
+  ready_memory here;
   here.ready.set(1);
   opened_memory theirs = opened_memory::open(here.ticket);
   here.ready.revoke();
@@ -186,7 +186,7 @@ TEST(Ready, ARevokedTimelineTakesTheTicketAlong) {
 }
 
 TEST(Ready, AnEndOfTheTimelineIsTold) {
-  made here;
+  ready_memory here;
   here.ready.set(1);
   opened_memory theirs = opened_memory::open(here.ticket);
   here.stream.enqueue_record(2);
@@ -205,7 +205,7 @@ TEST(Ready, AnEndOfTheTimelineIsTold) {
 }
 
 TEST(Ready, AChildOfForkHasNeitherTicketNorWait) {
-  made here;
+  ready_memory here;
   here.ready.set(1);
   auto theirs = std::make_unique<opened_memory>(opened_memory::open(here.ticket));
   const pid_t child = ::fork();
@@ -227,7 +227,7 @@ TEST(Ready, AChildOfForkHasNeitherTicketNorWait) {
 }
 
 TEST(Ready, ALongSeriesOfOpensLeavesNothing) {
-  made here;
+  ready_memory here;
   here.ready.set(1);
   const auto none_open = [&] { return here.memory.opened_by().empty() && here.ready.opened_by().empty(); };
   for (int i = 0; i < 100; ++i) open_for(here.ticket, 10s);

@@ -18,16 +18,16 @@ using namespace pgas::detail;
 using pgas_test::code_of;
 
 ticket sample(std::size_t payload = 24) {
-  ticket made;
-  made.kind = ticket_kind::timeline;
-  made.id = 0x1234'5678'9abc'def0;
-  made.secret = random_bits();
-  made.exporter = this_process("@pgas-share-4711-0123");
-  made.expires = 1'900'000'000'000;
-  made.opens = 3;
-  made.user = 1000;
-  for (std::size_t i = 0; i < payload; ++i) made.payload.push_back(static_cast<std::byte>(i * 7));
-  return made;
+  ticket result;
+  result.kind = ticket_kind::timeline;
+  result.id = 0x1234'5678'9abc'def0;
+  result.secret = random_bits();
+  result.exporter = this_process("@pgas-share-4711-0123");
+  result.expires = 1'900'000'000'000;
+  result.opens = 3;
+  result.user = 1000;
+  for (std::size_t i = 0; i < payload; ++i) result.payload.push_back(static_cast<std::byte>(i * 7));
+  return result;
 }
 
 void expect_same(const ticket& a, const ticket& b) {
@@ -49,27 +49,27 @@ void expect_same(const ticket& a, const ticket& b) {
 
 TEST(Ticket, ComesBackFromItsText) {
   for (std::size_t payload : {0u, 1u, 2u, 3u, 100u}) {
-    const ticket made = sample(payload);
-    expect_same(decode(encode(made)), made);
-    expect_same(decode(" \n" + encode(made) + "\r\n"), made);
+    const ticket result = sample(payload);
+    expect_same(decode(encode(result)), result);
+    expect_same(decode(" \n" + encode(result) + "\r\n"), result);
   }
 }
 
 TEST(Ticket, CarriesADescriptionAndItsCodeCoversIt) {
-  ticket made = sample();
+  ticket result = sample();
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, ticket::max_description}) {
-    made.description.assign(bytes, 'd');
-    made.description.back() = '\0';
-    const std::string text = encode(made);
+    result.description.assign(bytes, 'd');
+    result.description.back() = '\0';
+    const std::string text = encode(result);
     EXPECT_LE(text.size(), ticket::max_text);
     const ticket back = decode(text + "\n");
-    expect_same(back, made);
+    expect_same(back, result);
     ticket altered = back;
     altered.description[0] = 'e';
     EXPECT_NE(decode(encode(altered)).key, back.key);
   }
-  made.description += 'x';
-  EXPECT_EQ(code_of([&] { static_cast<void>(encode(made)); }), code::invalid_argument);
+  result.description += 'x';
+  EXPECT_EQ(code_of([&] { static_cast<void>(encode(result)); }), code::invalid_argument);
 }
 
 TEST(Ticket, IsShortPrintableText) {
@@ -137,9 +137,9 @@ TEST(Ticket, RandomTextIsRefused) {
 
 TEST(Ticket, ContradictionsAreRefusedThoughTheCodeFits) {
   const auto refused = [](auto change) {
-    ticket made = sample();
-    change(made);
-    return code_of([&] { static_cast<void>(decode(encode(made))); }) == code::handle_invalid;
+    ticket result = sample();
+    change(result);
+    return code_of([&] { static_cast<void>(decode(encode(result))); }) == code::handle_invalid;
   };
   EXPECT_TRUE(refused([](ticket& t) { t.id = 0; }));
   EXPECT_TRUE(refused([](ticket& t) { t.exporter.pid = 0; }));

@@ -51,7 +51,7 @@ class device_words final : public stream_words {
   std::unique_ptr<stream_words> on_host_ = pgas::detail::make_cpu_stream_words();
 };
 
-struct made {
+struct test_timeline {
   device_words* words = new device_words;
   std::shared_ptr<timeline_state> state = [this] {
     shared_page page = shared_page::make(ticket_kind::timeline, sizeof(timeline_page));
@@ -80,22 +80,22 @@ pid_t lose_a_recorder(const std::string& ticket) {
 }
 
 TEST(TimelineState, WhatAStreamRefusedIsNotRecorded) {
-  made one;
-  one.state->record(nullptr, 1);
-  one.words->refuses = true;
-  EXPECT_EQ(code_of([&] { one.state->record(nullptr, 2); }), code::device_failed);
-  EXPECT_EQ(one.state->recorded(), 1U);
-  EXPECT_EQ(one.state->query(), 1U);
+  test_timeline item;
+  item.state->record(nullptr, 1);
+  item.words->refuses = true;
+  EXPECT_EQ(code_of([&] { item.state->record(nullptr, 2); }), code::device_failed);
+  EXPECT_EQ(item.state->recorded(), 1U);
+  EXPECT_EQ(item.state->query(), 1U);
 }
 
 TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
-  made one;
-  const std::string ticket = one.ticket();
+  test_timeline item;
+  const std::string ticket = item.ticket();
   const pid_t child = lose_a_recorder(ticket);
-  ASSERT_TRUE(comes([&] { return one.state->query() == 3; }));
-  ASSERT_TRUE(comes([&] { return !one.state->find_loss(); }));
+  ASSERT_TRUE(comes([&] { return item.state->query() == 3; }));
+  ASSERT_TRUE(comes([&] { return !item.state->find_loss(); }));
   const timeline other = timeline::open(ticket);
-  one.state->wait(nullptr, 5);
+  item.state->wait(nullptr, 5);
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::thread reader([&] {
@@ -104,11 +104,11 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
   });
   ::kill(child, SIGKILL);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_TRUE(comes([&] { return pgas::detail::load_relaxed(one.state->word()) >= 5; }));
+  EXPECT_TRUE(comes([&] { return pgas::detail::load_relaxed(item.state->word()) >= 5; }));
   const std::string process = "process " + std::to_string(child) + " ";
-  EXPECT_NE(text_of([&] { one.state->check_waits(); }).find(process), std::string::npos);
+  EXPECT_NE(text_of([&] { item.state->check_waits(); }).find(process), std::string::npos);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
-  one.state.reset();  // the end of the maker changes neither of them
+  item.state.reset();  // the end of the maker changes neither of them
   EXPECT_EQ(other.query(), 3U);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
   stop = true;
@@ -119,8 +119,8 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
 // The thread that looks for lost processes reads the word, and then waits for the mutex of the timeline. Meanwhile the
 // awaited value arrives and its process ends.
 TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
-  made one;
-  const std::string ticket = one.ticket();
+  test_timeline item;
+  const std::string ticket = item.ticket();
   int start[2];
   int done[2];
   ASSERT_EQ(::pipe(start) + ::pipe(done), 0);
@@ -139,11 +139,11 @@ TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
       ::_exit(1);
     }
   }
-  ASSERT_TRUE(comes([&] { return one.state->query() == 3; }));
-  one.state->wait(nullptr, 5);
+  ASSERT_TRUE(comes([&] { return item.state->query() == 3; }));
+  item.state->wait(nullptr, 5);
   std::this_thread::sleep_for(500ms);  // the looking thread has noted the process
   {
-    const std::lock_guard held(one.state->mutex());
+    const std::lock_guard held(item.state->mutex());
     std::this_thread::sleep_for(400ms);
     char byte = 0;
     ASSERT_EQ(::write(start[1], &byte, 1), 1);
@@ -153,15 +153,15 @@ TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
     std::this_thread::sleep_for(200ms);
   }
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(pgas::detail::load_relaxed(one.state->word()), 5U);
-  EXPECT_EQ(text_of([&] { one.state->check_waits(); }), "no error");
-  EXPECT_EQ(text_of([&] { one.state->wait(nullptr, 5); }), "no error");
+  EXPECT_EQ(pgas::detail::load_relaxed(item.state->word()), 5U);
+  EXPECT_EQ(text_of([&] { item.state->check_waits(); }), "no error");
+  EXPECT_EQ(text_of([&] { item.state->wait(nullptr, 5); }), "no error");
   for (const int fd : {start[0], start[1], done[0], done[1]}) ::close(fd);
 }
 
 TEST(TimelineState, WhoOpensATimelineAgainIsMissedAgain) {
-  made one;
-  const std::string ticket = one.ticket();
+  test_timeline item;
+  const std::string ticket = item.ticket();
   const timeline other = timeline::open(ticket);
   int steps[2];
   ASSERT_EQ(::pipe(steps), 0);
@@ -182,23 +182,23 @@ TEST(TimelineState, WhoOpensATimelineAgainIsMissedAgain) {
       ::_exit(1);
     }
   }
-  ASSERT_TRUE(comes([&] { return one.state->query() == 1; }));
-  ASSERT_FALSE(one.state->find_loss());
+  ASSERT_TRUE(comes([&] { return item.state->query() == 1; }));
+  ASSERT_FALSE(item.state->find_loss());
   ASSERT_TRUE(next_step());
-  ASSERT_TRUE(comes([&] { return one.state->find_loss() == child; }));
+  ASSERT_TRUE(comes([&] { return item.state->find_loss() == child; }));
   ASSERT_TRUE(next_step());
-  ASSERT_TRUE(comes([&] { return one.state->query() == 2; }));
-  ASSERT_TRUE(comes([&] { return !one.state->find_loss(); }));
+  ASSERT_TRUE(comes([&] { return item.state->query() == 2; }));
+  ASSERT_TRUE(comes([&] { return !item.state->find_loss(); }));
   ::kill(child, SIGKILL);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_TRUE(comes([&] { return one.state->find_loss() == child; }));
+  EXPECT_TRUE(comes([&] { return item.state->find_loss() == child; }));
   ::close(steps[0]);
   ::close(steps[1]);
 }
 
 TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
-  made one;
-  const std::string ticket = one.ticket();
+  test_timeline item;
+  const std::string ticket = item.ticket();
   const timeline other = timeline::open(ticket);
   const auto device = pgas::detail::make_cpu_device();
   const pgas::detail::stream_handle stream = device->create_stream();
@@ -206,8 +206,8 @@ TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
   run_grid_on_cpu(*device, stream, {1, 1}, [&](const pgas::cpu_block&) {
     while (!open) std::this_thread::sleep_for(1ms);
   });
-  one.state->record(stream, 7);
-  one.state.reset();
+  item.state->record(stream, 7);
+  item.state.reset();
   EXPECT_EQ(other.query(), 0U);
   EXPECT_EQ(code_of([&] { other.wait_host(8, 20s); }), code::peer_lost);  // no process will record the value
   // the stream is about to record the value
@@ -222,15 +222,15 @@ TEST(TimelineState, WhatWasRecordedBeforeTheDropStillComes) {
 }
 
 TEST(TimelineState, AWaitOfItsMakerForWhatNobodyRecordsEndsAfterTheDrop) {
-  made one;
-  const timeline other = timeline::open(one.ticket());
+  test_timeline item;
+  const timeline other = timeline::open(item.ticket());
   const auto device = pgas::detail::make_cpu_device();
   const pgas::detail::stream_handle stream = device->create_stream();
   run_grid_on_cpu(*device, stream, {1, 1}, [&](const pgas::cpu_block&) {
     EXPECT_TRUE(comes([&] { return pgas::detail::load_relaxed(other.word()) >= 5; }));
   });
-  one.state->wait(stream, 5);
-  one.state.reset();
+  item.state->wait(stream, 5);
+  item.state.reset();
   device->synchronize(stream);
   EXPECT_EQ(other.query(), 0U);
   device->destroy_stream(stream);
@@ -251,10 +251,10 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(TimelineState, ALongWaitOfAThreadIsWarnedOfOnce) {
-  made one;
-  one.state->set(2);
+  test_timeline item;
+  item.state->set(2);
   const std::string said =
-      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 2s); }), code::wait_timeout); });
+      warnings_of([&] { EXPECT_EQ(code_of([&] { item.state->wait_host(5, 2s); }), code::wait_timeout); });
   EXPECT_EQ(count(said, "a thread has waited"), 1U) << said;
   EXPECT_EQ(count(said, "for value 5 of the timeline of process " + std::to_string(::getpid())), 1U) << said;
   EXPECT_EQ(count(said, "Its value is 2"), 1U) << said;
@@ -264,7 +264,7 @@ TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
   timeline on_host = timeline::make(memory_place::host());
   const auto device = pgas::detail::make_cpu_device();
   const pgas::detail::stream_handle stream = device->create_stream();
-  made of_gpu;
+  test_timeline of_gpu;
   const std::string said = warnings_of([&] {
     on_host.wait(stream, 1);
     of_gpu.state->wait(nullptr, 4);
@@ -280,9 +280,9 @@ TEST(TimelineState, ALongWaitOfAStreamIsWarnedOfOnce) {
 }
 
 TEST(TimelineState, AShortWaitIsNotWarnedOf) {
-  made one;
+  test_timeline item;
   const std::string said =
-      warnings_of([&] { EXPECT_EQ(code_of([&] { one.state->wait_host(5, 150ms); }), code::wait_timeout); }, "20s");
+      warnings_of([&] { EXPECT_EQ(code_of([&] { item.state->wait_host(5, 150ms); }), code::wait_timeout); }, "20s");
   EXPECT_EQ(said, "");
 }
 

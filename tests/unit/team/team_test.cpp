@@ -82,9 +82,9 @@ TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
           begin + detail::team_state_layout::bytes(2, view.n_channels(), view.members_ != nullptr);
       for (const auto& [from, to] : ranges) EXPECT_TRUE(end <= from || begin >= to);
       for (const detail::contribution& theirs : t.state().group().all_gather(std::as_bytes(std::span(&begin, 1)))) {
-        std::uint64_t there = 0;
-        std::memcpy(&there, theirs.bytes.data(), sizeof(there));
-        EXPECT_EQ(there, begin);
+        std::uint64_t remote = 0;
+        std::memcpy(&remote, theirs.bytes.data(), sizeof(remote));
+        EXPECT_EQ(remote, begin);
       }
       ranges.emplace_back(begin, end);
       held.push_back(std::move(t));

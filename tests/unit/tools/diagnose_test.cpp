@@ -29,15 +29,15 @@ std::vector<pe_state> idle(int n) {
   return pes;
 }
 pgas_why::wait for_pes(std::vector<int> pes, const std::string& what = "barrier") {
-  pgas_why::wait one;
-  one.what = what;
-  one.pes = std::move(pes);
-  return one;
+  pgas_why::wait item;
+  item.what = what;
+  item.pes = std::move(pes);
+  return item;
 }
 pgas_why::wait for_word() {
-  pgas_why::wait one = for_pes({}, "wait_until");
-  one.word = awaited_word{0x40, ">=", 2, 1};
-  return one;
+  pgas_why::wait item = for_pes({}, "wait_until");
+  item.word = awaited_word{0x40, ">=", 2, 1};
+  return item;
 }
 void expect(const std::vector<pe_state>& pes, kind what, const std::vector<int>& who) {
   const root found = find_root(pes);
@@ -52,9 +52,9 @@ TEST(Diagnose, nobody_waits) {
 
 TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
   auto pes = idle(2);
-  for (pe_state& one : pes) {
-    one.calls = {{"reduce", 624}};
-    one.looked_ms = 400;
+  for (pe_state& state : pes) {
+    state.calls = {{"reduce", 624}};
+    state.looked_ms = 400;
   }
   expect(pes, kind::unseen, {0, 1});
   EXPECT_TRUE(may_be_late(find_root(pes), pes));
@@ -62,9 +62,9 @@ TEST(Diagnose, a_call_without_an_answer_of_its_kernel_is_no_all_clear) {
             "No wait was found, but PEs 0, 1 are in a call: PE 0 has been in reduce for 0.6 s, and none of its kernels "
             "has reported a wait in pgas within 400 ms. The kernels of such calls are computing, or had no processor "
             "to answer on.");
-  for (pe_state& one : pes) {
-    one.calls = {{"reduce", 2}};  // the call began during the question
-    one.looked_ms = 15;
+  for (pe_state& state : pes) {
+    state.calls = {{"reduce", 2}};  // the call began during the question
+    state.looked_ms = 15;
   }
   expect(pes, kind::nobody_waits, {});
 }
@@ -93,10 +93,10 @@ TEST(Diagnose, two_groups_in_one_collective_are_said_first) {
 
 TEST(Diagnose, a_signal_behind_its_own_wait_is_said) {
   auto pes = idle(2);
-  pgas_why::wait one = for_word();
-  one.of_stream = true;
-  one.behind = {{"signal", 0, 0x40, 8}};
-  pes[0].waits = {one};
+  pgas_why::wait item = for_word();
+  item.of_stream = true;
+  item.behind = {{"signal", 0, 0x40, 8}};
+  pes[0].waits = {item};
   complete(pes);
   expect(pes, kind::cycle, {0});
   EXPECT_EQ(say(find_root(pes), pes),
@@ -107,10 +107,10 @@ TEST(Diagnose, a_signal_behind_its_own_wait_is_said) {
 TEST(Diagnose, signals_behind_waits_of_two_streams_are_a_cycle) {
   auto pes = idle(3);
   for (const int pe : {0, 1}) {
-    pgas_why::wait one = for_word();
-    one.of_stream = true;
-    one.behind = {{"put_signal", 1 - pe, 0x40, 8}};
-    pes[static_cast<std::size_t>(pe)].waits = {one};
+    pgas_why::wait item = for_word();
+    item.of_stream = true;
+    item.behind = {{"put_signal", 1 - pe, 0x40, 8}};
+    pes[static_cast<std::size_t>(pe)].waits = {item};
   }
   pes[2].waits = {for_word()};  // no PE writes the word
   complete(pes);
@@ -141,10 +141,10 @@ TEST(Diagnose, collectives_of_different_teams_are_named) {
   auto pes = idle(3);
   pes[0].calls = pes[1].calls = {{"pgas::fcollect", 100}};
   for (const int pe : {0, 1}) {
-    pgas_why::wait one = for_pes({1 - pe}, "collective");
-    one.thread = {0, 0};
-    one.of_team = pe == 0 ? pgas_why::team{std::uint64_t{1} << 40, {0, 1}} : pgas_why::team{};
-    pes[static_cast<std::size_t>(pe)].waits = {one};
+    pgas_why::wait item = for_pes({1 - pe}, "collective");
+    item.thread = {0, 0};
+    item.of_team = pe == 0 ? pgas_why::team{std::uint64_t{1} << 40, {0, 1}} : pgas_why::team{};
+    pes[static_cast<std::size_t>(pe)].waits = {item};
   }
   EXPECT_EQ(
       say(find_root(pes), pes),
@@ -205,7 +205,7 @@ TEST(Diagnose, a_cycle_that_somebody_may_end_is_not_the_root) {
 /// `n` PEs that wait, each for the PEs that `named` returns.
 std::vector<pe_state> waiting(int n, const std::function<std::vector<int>(int pe)>& named) {
   auto pes = idle(n);
-  for (pe_state& one : pes) one.waits = {for_pes(named(one.pe))};
+  for (pe_state& state : pes) state.waits = {for_pes(named(state.pe))};
   return pes;
 }
 
@@ -234,10 +234,10 @@ TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
 TEST(Diagnose, many_threads_alike_share_a_line_within_100_columns) {
   auto pes = idle(2);
   for (std::uint32_t block = 0; block < 60; ++block) {
-    pgas_why::wait one = for_word();
-    one.thread = std::pair(block, 0u);
-    one.ms = static_cast<long>(block) * 1000;
-    pes[0].waits.push_back(one);
+    pgas_why::wait item = for_word();
+    item.thread = std::pair(block, 0u);
+    item.ms = static_cast<long>(block) * 1000;
+    pes[0].waits.push_back(item);
   }
   const std::string text = report({"0123456789abcdef", {}}, pes, find_root(pes), false);
   EXPECT_NE(text.find("59 more threads"), std::string::npos) << text;
@@ -256,20 +256,20 @@ TEST(Diagnose, durations_are_readable) {
 
 TEST(describe, names_the_allocation_of_a_word) {
   std::vector<pe_state> pes = idle(1);
-  pgas_why::wait one = for_word();
-  one.word->around = pgas::detail::allocation{3, 0x20, 4096};
-  EXPECT_NE(describe(pes[0], one).find("heap offset 0x40, 32 bytes into allocation 3 of 4096 bytes, to become >= 2"),
+  pgas_why::wait item = for_word();
+  item.word->around = pgas::detail::allocation{3, 0x20, 4096};
+  EXPECT_NE(describe(pes[0], item).find("heap offset 0x40, 32 bytes into allocation 3 of 4096 bytes, to become >= 2"),
             std::string::npos)
-      << describe(pes[0], one);
+      << describe(pes[0], item);
 }
 
 TEST(joining, the_name_of_a_socket_names_the_joining_pe) {
-  const auto one = parse_joining("pgas-joining-4-2-1000-77.0", 3500);
-  ASSERT_TRUE(one);
-  EXPECT_EQ(one->n, 4);
-  EXPECT_EQ(one->pe, 2);
-  EXPECT_EQ(one->pid, 77);
-  EXPECT_EQ(one->ms, 2500);
+  const auto item = parse_joining("pgas-joining-4-2-1000-77.0", 3500);
+  ASSERT_TRUE(item);
+  EXPECT_EQ(item->n, 4);
+  EXPECT_EQ(item->pe, 2);
+  EXPECT_EQ(item->pid, 77);
+  EXPECT_EQ(item->ms, 2500);
   EXPECT_EQ(parse_joining("pgas-joining-x-x-1000-77.0", 3500)->pe, -1);
   for (const char* other : {"pgas-joining-", "pgas-joining-4-2-1000", "pgas-joining-4-2-a-77.0",
                             "pgas-why-4-2-1000-77.0", "pgas-joining-4--1000-77.0"})

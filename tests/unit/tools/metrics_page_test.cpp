@@ -23,26 +23,26 @@ using nlohmann::json;
 
 /// Statistics with a value in every field.
 world_stats some_stats() {
-  world_stats of;
-  of.pe = 1;
-  of.peers.resize(3);
-  of.peers[0].host = {3, 300, 2, 80, 5, 7};
-  of.peers[0].streams = {1, 8, 0, 0, 0, 0};
-  of.peers[2].direct = false;
-  of.peers[2].host = {0, 0, 0, 0, 18446744073709551615u, 0};
-  of.peers[2].proxy = {4, 40, 6, 60, 9, 10};
-  of.peers[2].silence = 1500ms;
-  of.calls = {{"pgas::barrier_all", 12, 3s, 0s}, {"quiet", 2, 1ms, 2500ms}};
-  of.heap = {4096, 8192, 16384, 1024, 3};
-  of.heap_reserved = std::size_t{1} << 40;
-  of.proxy = {21, 22, 23, 24, 25, 26, 27, 28};
-  of.heartbeats_sent = 31;
-  of.heartbeats_received = 32;
-  of.idle = 250ms;
-  of.errors = 1;
-  of.warnings = 2;
-  of.failed = true;
-  return of;
+  world_stats stats;
+  stats.pe = 1;
+  stats.peers.resize(3);
+  stats.peers[0].host = {3, 300, 2, 80, 5, 7};
+  stats.peers[0].streams = {1, 8, 0, 0, 0, 0};
+  stats.peers[2].direct = false;
+  stats.peers[2].host = {0, 0, 0, 0, 18446744073709551615u, 0};
+  stats.peers[2].proxy = {4, 40, 6, 60, 9, 10};
+  stats.peers[2].silence = 1500ms;
+  stats.calls = {{"pgas::barrier_all", 12, 3s, 0s}, {"quiet", 2, 1ms, 2500ms}};
+  stats.heap = {4096, 8192, 16384, 1024, 3};
+  stats.heap_reserved = std::size_t{1} << 40;
+  stats.proxy = {21, 22, 23, 24, 25, 26, 27, 28};
+  stats.heartbeats_sent = 31;
+  stats.heartbeats_received = 32;
+  stats.idle = 250ms;
+  stats.errors = 1;
+  stats.warnings = 2;
+  stats.failed = true;
+  return stats;
 }
 
 pe_info here() {
@@ -186,7 +186,7 @@ TEST(metrics_page, an_answer_that_lacks_a_field_is_none) {
 TEST(metrics_page, an_answer_with_too_many_peers_leaves_them_out) {
   world_stats many = some_stats();
   many.peers.resize(100'000);
-  for (peer_stats& one : many.peers) one.host = one.proxy = {1u << 30, 1u << 30, 1, 1, 1, 1};
+  for (peer_stats& peer : many.peers) peer.host = peer.proxy = {1u << 30, 1u << 30, 1, 1, 1, 1};
   const std::string answer = detail::stats_answer(many, here(), 100'000);
   EXPECT_LT(answer.size(), detail::longest_stats_answer);
   const auto says = pgas_info::read_statistics(json::parse("{" + answer + "}"));

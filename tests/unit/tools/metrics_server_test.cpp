@@ -145,7 +145,7 @@ TEST_F(MetricsServer, a_silent_client_delays_no_other_and_is_disconnected) {
   for (int i = 0; i < 3; ++i) silent.push_back(connected());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(status_of(scrape()), "HTTP/1.0 200 OK");
-  for (const unique_fd& one : silent) EXPECT_EQ(rest_of(one.get()), std::string());
+  for (const unique_fd& item : silent) EXPECT_EQ(rest_of(item.get()), std::string());
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 3s) << "it had time to say something";
 }
 

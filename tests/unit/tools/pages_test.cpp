@@ -55,10 +55,10 @@ TEST(Help, statuses_are_in_order) {
 }
 
 TEST(Help, long_words_have_their_meaning_below) {
-  command one = nasty();
-  one.options = {{.names = {"--an-option-with-a-long-name"}, .value = "VALUE", .meaning = "it"}};
-  EXPECT_TRUE(has(help_of(one), "\n  --an-option-with-a-long-name VALUE\n                            it\n"))
-      << help_of(one);
+  command subcommand = nasty();
+  subcommand.options = {{.names = {"--an-option-with-a-long-name"}, .value = "VALUE", .meaning = "it"}};
+  EXPECT_TRUE(has(help_of(subcommand), "\n  --an-option-with-a-long-name VALUE\n                            it\n"))
+      << help_of(subcommand);
 }
 
 TEST(Text, lines_are_broken_at_blanks_and_indented) {

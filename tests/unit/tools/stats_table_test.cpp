@@ -54,32 +54,32 @@ TEST(stats_table, has_a_line_for_each_pe_in_order) {
 
 TEST(stats_table, fits_100_columns_whatever_the_counts) {
   json said = {{"pes", json::array({json::object()})}, {"answers", json::array({answer_of(0)})}};
-  json& one = said["answers"][0];
+  json& item = said["answers"][0];
   for (const std::uint64_t number : {std::uint64_t{99'999}, std::uint64_t{999'999}, std::uint64_t{1} << 40,
                                      (std::uint64_t{1} << 50) - 1, std::uint64_t{1} << 60}) {
     for (const char* const kind : {"puts", "put_bytes", "atomics"})
-      for (const char* const route : {"direct", "proxied", "proxy"}) one[route][kind] = number;
-    one["calls"] = number;
-    one["heap"] = {{"used", number}, {"mapped", number}};
-    one["call_ms"] = one["idle_ms"] = 30'000'000'000;  // a year
-    one["fragmentation"] = 1.0;
-    one["errors"] = one["warnings"] = number;
-    one["running"] = "pgas::a_call_with_a_name_that_is_as_long_as_names_are";
-    one["running_ms"] = 30'000'000'000;
+      for (const char* const route : {"direct", "proxied", "proxy"}) item[route][kind] = number;
+    item["calls"] = number;
+    item["heap"] = {{"used", number}, {"mapped", number}};
+    item["call_ms"] = item["idle_ms"] = 30'000'000'000;  // a year
+    item["fragmentation"] = 1.0;
+    item["errors"] = item["warnings"] = number;
+    item["running"] = "pgas::a_call_with_a_name_that_is_as_long_as_names_are";
+    item["running_ms"] = 30'000'000'000;
     for (const std::string& line : lines_of(said)) EXPECT_LE(line.size(), 100u) << line;
   }
-  one["calls"] = 99'999;
+  item["calls"] = 99'999;
   EXPECT_NE(lines_of(said)[2].find(" 99999 8333.3 h "), std::string::npos) << lines_of(said)[2];
 }
 
 TEST(stats_table, says_what_is_not_as_it_should_be) {
   json said = {{"pes", json::array({json::object()})}, {"answers", json::array({answer_of(0)})}};
-  json& one = said["answers"][0];
-  one["failed"] = true;
-  one["errors"] = 1;
-  one["warnings"] = 3;
-  one["running"] = "pgas::barrier_all";
-  one["running_ms"] = 61'000;
+  json& item = said["answers"][0];
+  item["failed"] = true;
+  item["errors"] = 1;
+  item["warnings"] = 3;
+  item["running"] = "pgas::barrier_all";
+  item["running_ms"] = 61'000;
   const std::vector<std::string> lines = lines_of(said);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0], "job 0123456789abcdef: 1 PE");

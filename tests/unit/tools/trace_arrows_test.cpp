@@ -13,75 +13,77 @@ using namespace played;
 using pgas_trace::find_arrows;
 
 /// The arrows as "signal>wait", with the numbers of the events in their tracks.
-std::vector<std::string> drawn(const document& of) {
+std::vector<std::string> drawn(const document& trace) {
   std::vector<std::string> all;
-  for (const pgas_trace::arrow& one : find_arrows(of).all)
-    all.push_back(std::to_string(one.from.pe) + ":" + std::to_string(one.from.event) + ">" + std::to_string(one.to.pe) +
-                  ":" + std::to_string(one.to.event));
+  for (const pgas_trace::arrow& item : find_arrows(trace).all)
+    all.push_back(std::to_string(item.from.pe) + ":" + std::to_string(item.from.event) + ">" +
+                  std::to_string(item.to.pe) + ":" + std::to_string(item.to.event));
   return all;
 }
 using list = std::vector<std::string>;
 
 TEST(arrows, of_a_word_that_is_set_go_to_the_wait_that_saw_the_value) {
-  const document of = pes({{signal(10, 1, 64, update::set, 1), signal(30, 1, 64, update::set, 2)},
-                           {wait(0, 20, 64, 1), wait(25, 40, 64, 2)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:1"}));
+  const document trace = pes({{signal(10, 1, 64, update::set, 1), signal(30, 1, 64, update::set, 2)},
+                              {wait(0, 20, 64, 1), wait(25, 40, 64, 2)}});
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0", "0:1>1:1"}));
 }
 
 TEST(arrows, of_signals_that_a_later_one_overtook_go_to_the_same_wait) {
-  const document of =
+  const document trace =
       pes({{signal(10, 1, 64, update::set, 1), signal(12, 1, 64, update::set, 2)}, {wait(0, 20, 64, 2)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:0"}));
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0", "0:1>1:0"}));
 }
 
 TEST(arrows, of_sums_go_by_the_sum) {
-  const document of = pes({{signal(10, 2, 8, update::add, 1), signal(50, 2, 8, update::add, 1)},
-                           {signal(11, 2, 8, update::add, 1)},
-                           {wait(0, 60, 8, 2), wait(60, 61, 8, 3)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>2:0", "1:0>2:0", "0:1>2:1"}));
+  const document trace = pes({{signal(10, 2, 8, update::add, 1), signal(50, 2, 8, update::add, 1)},
+                              {signal(11, 2, 8, update::add, 1)},
+                              {wait(0, 60, 8, 2), wait(60, 61, 8, 3)}});
+  EXPECT_EQ(drawn(trace), (list{"0:0>2:0", "1:0>2:0", "0:1>2:1"}));
 }
 
 TEST(arrows, of_a_value_that_comes_again_and_again_go_by_the_time) {
-  const document of =
+  const document trace =
       pes({{signal(10, 1, 0, update::set, 1), signal(30, 1, 0, update::set, 1), signal(50, 1, 0, update::set, 1)},
            {wait(0, 20, 0, 1), wait(25, 40, 0, 1), wait(45, 60, 0, 1)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:1", "0:2>1:2"}));
-  EXPECT_EQ(find_arrows(of).guessed, 0U);
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0", "0:1>1:1", "0:2>1:2"}));
+  EXPECT_EQ(find_arrows(trace).guessed, 0U);
 }
 
 TEST(arrows, other_words_and_other_pes_have_nothing_to_do_with_it) {
-  const document of = pes({{signal(10, 1, 0, update::set, 1), signal(11, 0, 8, update::set, 1)}, {wait(0, 20, 8, 1)}});
-  EXPECT_EQ(drawn(of), list{});
-  const pgas_trace::arrows found = find_arrows(of);
+  const document trace =
+      pes({{signal(10, 1, 0, update::set, 1), signal(11, 0, 8, update::set, 1)}, {wait(0, 20, 8, 1)}});
+  EXPECT_EQ(drawn(trace), list{});
+  const pgas_trace::arrows found = find_arrows(trace);
   EXPECT_EQ(found.signals, 2U);
   EXPECT_EQ(found.unseen, 2U);
 }
 
 TEST(arrows, signals_after_the_last_wait_are_unseen) {
-  const document of = pes({{signal(10, 1, 0, update::add, 1), signal(30, 1, 0, update::add, 1)}, {wait(0, 20, 0, 1)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0"}));
-  EXPECT_EQ(find_arrows(of).unseen, 1U);
+  const document trace =
+      pes({{signal(10, 1, 0, update::add, 1), signal(30, 1, 0, update::add, 1)}, {wait(0, 20, 0, 1)}});
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0"}));
+  EXPECT_EQ(find_arrows(trace).unseen, 1U);
 }
 
 TEST(arrows, a_value_that_no_sum_explains_is_matched_by_time_and_counted) {
-  const document of =
+  const document trace =
       pes({{signal(10, 1, 0, update::add, 1), signal(30, 1, 0, update::add, 1)}, {wait(0, 20, 0, 101)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0"}));
-  EXPECT_EQ(find_arrows(of).guessed, 1U);
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0"}));
+  EXPECT_EQ(find_arrows(trace).guessed, 1U);
 }
 
 TEST(arrows, a_wait_that_was_satisfied_from_the_beginning_has_none) {
-  const document of = pes({{signal(10, 1, 0, update::add, 1)}, {wait(12, 13, 0, 0), wait(20, 30, 0, 1)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:1"}));
-  EXPECT_EQ(find_arrows(of).guessed, 0U);
+  const document trace = pes({{signal(10, 1, 0, update::add, 1)}, {wait(12, 13, 0, 0), wait(20, 30, 0, 1)}});
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:1"}));
+  EXPECT_EQ(find_arrows(trace).guessed, 0U);
 }
 
 TEST(arrows, a_wait_that_ends_late_with_an_old_value_takes_no_later_signals) {
-  const document of =
+  const document trace =
       pes({{signal(10, 1, 0, update::add, 1), signal(20, 1, 0, update::add, 1), signal(40, 1, 0, update::add, 1)},
            {wait(0, 25, 0, 2), wait(0, 45, 0, 1), wait(30, 50, 0, 3)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:0", "0:2>1:2"}));
-  EXPECT_EQ(find_arrows(of).guessed, 0U);
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0", "0:1>1:0", "0:2>1:2"}));
+  EXPECT_EQ(find_arrows(trace).guessed, 0U);
 }
 
 TEST(arrows, many_signals_to_a_word_take_no_time_to_speak_of) {
@@ -94,39 +96,39 @@ TEST(arrows, many_signals_to_a_word_take_no_time_to_speak_of) {
   }
   const pgas_trace::arrows found = find_arrows(pes({signals, waits}));
   ASSERT_EQ(found.all.size(), static_cast<std::size_t>(n));
-  for (const pgas_trace::arrow& one : found.all) ASSERT_EQ(one.from.event, one.to.event);
+  for (const pgas_trace::arrow& item : found.all) ASSERT_EQ(item.from.event, item.to.event);
 }
 
 TEST(arrows, what_a_wait_takes_away_is_not_seen_again) {
   event first = wait(0, 20, 0, 2);
   first.facts.update = update::add;
   first.facts.value = 2;
-  const document of =
+  const document trace =
       pes({{signal(10, 1, 0, update::add, 1), signal(11, 1, 0, update::add, 1), signal(30, 1, 0, update::add, 1)},
            {first, wait(25, 40, 0, 1)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:0", "0:2>1:1"}));
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0", "0:1>1:0", "0:2>1:1"}));
 }
 
 TEST(arrows, two_waits_for_a_signal_the_first_one_has_it) {
-  const document of = pes({{signal(10, 1, 0, update::set, 1)}, {wait(0, 20, 0, 1), wait(30, 40, 0, 1)}});
-  EXPECT_EQ(drawn(of), (list{"0:0>1:0"}));
+  const document trace = pes({{signal(10, 1, 0, update::set, 1)}, {wait(0, 20, 0, 1), wait(30, 40, 0, 1)}});
+  EXPECT_EQ(drawn(trace), (list{"0:0>1:0"}));
 }
 
 TEST(arrows, of_a_wait_for_several_words_know_the_wait) {
   event whole = wait(0, 20, 0, 0);
   whole.facts.offset = no_offset;
-  const document of = pes({{signal(10, 1, 8, update::set, 1)}, {whole, wait(20, 20, 8, 1)}});
-  ASSERT_EQ(find_arrows(of).all.size(), 1U);
-  EXPECT_EQ(find_arrows(of).all[0].to.event, 1U);
-  EXPECT_EQ(find_arrows(of).all[0].wait.event, 0U);
+  const document trace = pes({{signal(10, 1, 8, update::set, 1)}, {whole, wait(20, 20, 8, 1)}});
+  ASSERT_EQ(find_arrows(trace).all.size(), 1U);
+  EXPECT_EQ(find_arrows(trace).all[0].to.event, 1U);
+  EXPECT_EQ(find_arrows(trace).all[0].wait.event, 0U);
 }
 
 TEST(arrows, are_written_into_both_ends_and_replace_older_ones) {
-  document of = pes({{signal(10, 1, 0, update::set, 1)}, {wait(0, 20, 0, 1)}});
-  of.pes[0].tracks[0].events[0].arrows_out = {77, 78};
-  pgas_trace::draw(find_arrows(of), of);
-  EXPECT_EQ(of.pes[0].tracks[0].events[0].arrows_out, (std::vector<std::uint64_t>{1}));
-  EXPECT_EQ(of.pes[1].tracks[0].events[0].arrows_in, (std::vector<std::uint64_t>{1}));
+  document trace = pes({{signal(10, 1, 0, update::set, 1)}, {wait(0, 20, 0, 1)}});
+  trace.pes[0].tracks[0].events[0].arrows_out = {77, 78};
+  pgas_trace::draw(find_arrows(trace), trace);
+  EXPECT_EQ(trace.pes[0].tracks[0].events[0].arrows_out, (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(trace.pes[1].tracks[0].events[0].arrows_in, (std::vector<std::uint64_t>{1}));
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ TEST(device_descriptor, arrives_as_it_was_sent) {
   device_descriptor mine = gpu_descriptor("GPU-1", 132, true);
   mine.refusal = "none at all";
   mine.is_misused = true;
-  const device_descriptor there = decode_device_descriptor(encode(mine), 3);
-  EXPECT_EQ(there.kind, heap_kind::cuda);
-  EXPECT_EQ(there.properties.name, "GPU");
-  EXPECT_EQ(there.properties.uuid, "GPU-1");
-  EXPECT_EQ(there.properties.multiprocessors, 132u);
-  EXPECT_TRUE(there.properties.runs_processes_at_once);
-  EXPECT_EQ(there.refusal, "none at all");
-  EXPECT_TRUE(there.is_misused);
+  const device_descriptor remote = decode_device_descriptor(encode(mine), 3);
+  EXPECT_EQ(remote.kind, heap_kind::cuda);
+  EXPECT_EQ(remote.properties.name, "GPU");
+  EXPECT_EQ(remote.properties.uuid, "GPU-1");
+  EXPECT_EQ(remote.properties.multiprocessors, 132u);
+  EXPECT_TRUE(remote.properties.runs_processes_at_once);
+  EXPECT_EQ(remote.refusal, "none at all");
+  EXPECT_TRUE(remote.is_misused);
   EXPECT_FALSE(decode_device_descriptor(encode(gpu_descriptor("a", 1)), 3).is_misused);
 }
 

@@ -22,10 +22,10 @@ TEST(p2p_setting, all_pes_are_in_one_set_unless_told_otherwise) {
 std::vector<std::vector<int>> sets(const std::string& direct, int n) {
   const std::vector<int> number = parse_p2p_sets(direct, n);
   std::vector<std::vector<int>> all;
-  for (const int one : number) {
+  for (const int item : number) {
     std::vector<int> members;
     for (int pe = 0; pe < n; ++pe)
-      if (number[static_cast<std::size_t>(pe)] == one) members.push_back(pe);
+      if (number[static_cast<std::size_t>(pe)] == item) members.push_back(pe);
     all.push_back(members);
   }
   return all;

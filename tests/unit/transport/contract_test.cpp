@@ -23,7 +23,7 @@ TEST_P(contract, messages_of_all_sizes) {
          {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{100}, std::size_t{1000},
           std::size_t{4000}, std::size_t{8192}, std::size_t{9001}, most - 1, most})
       sent.push_back(pattern(std::min(bytes, most), pe.me, static_cast<int>(bytes)));
-    for (const blob& one : sent) pe.send(1 - pe.me, one);
+    for (const blob& item : sent) pe.send(1 - pe.me, item);
     pe.until_done();
     pe.until_messages(sent.size());
     ASSERT_EQ(pe.messages.size(), sent.size());
@@ -43,7 +43,7 @@ TEST_P(contract, many_messages_of_several_to_one) {
     std::vector<blob> sent;
     for (int i = 0; i < each; ++i) sent.push_back(pattern(static_cast<std::size_t>(i * 7 % 3000 + 4), pe.me, i));
     for (int i = 0; i < each; ++i) std::memcpy(sent[static_cast<std::size_t>(i)].data(), &i, sizeof i);
-    for (const blob& one : sent) pe.send(0, one);  // PE 0 also sends to itself
+    for (const blob& item : sent) pe.send(0, item);  // PE 0 also sends to itself
     pe.until_done();
     if (pe.me != 0) return;
     pe.until_messages(std::size_t{n} * each);
@@ -146,16 +146,17 @@ TEST_P(contract, many_puts_and_gets_in_flight) {
         EXPECT_EQ(std::memcmp(memory.data() + place(from, i), expected.data(), expected.size()), 0);
       }
     std::vector<blob> copies(n, blob(memory.size()));
-    for (int of = 0; of < n; ++of)
+    for (int source = 0; source < n; ++source)
       for (std::size_t at = 0; at < memory.size(); at += 3 * slot)
-        pe.get(imported[static_cast<std::size_t>(of)], at, copies[static_cast<std::size_t>(of)].data() + at, 3 * slot);
+        pe.get(imported[static_cast<std::size_t>(source)], at, copies[static_cast<std::size_t>(source)].data() + at,
+               3 * slot);
     pe.until_done();
     for (const int from : {0, n - 1}) {
       const blob expected = pattern(slot, from, static_cast<int>(slot) - 1);
       EXPECT_EQ(std::memcmp(copies[0].data() + place(from, slot - 1), expected.data(), expected.size()), 0);
     }
     pe.barrier();
-    for (const std::uint64_t one : imported) pe.link->forget(one);
+    for (const std::uint64_t unit : imported) pe.link->forget(unit);
     pe.link->withdraw(exposed);
   });
 }

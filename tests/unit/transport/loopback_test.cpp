@@ -21,9 +21,9 @@ INSTANTIATE_TEST_SUITE_P(transports, contract, testing::ValuesIn(kinds_in_one_pr
 
 [[nodiscard]] transport_kind on(const std::shared_ptr<loopback_network>& network) {
   return {"loopback", [network](int n) {
-            std::vector<std::unique_ptr<transport>> made;
-            for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
-            return made;
+            std::vector<std::unique_ptr<transport>> result;
+            for (int pe = 0; pe < n; ++pe) result.push_back(network->join(pe));
+            return result;
           }};
 }
 
@@ -71,7 +71,7 @@ TEST(loopback, refuses_invalid_networks) {
   EXPECT_EQ(code_of([] { loopback_network none(0); }), code::invalid_argument);
   const auto network = std::make_shared<loopback_network>(2);
   EXPECT_EQ(code_of([&] { (void)network->join(2); }), code::pe_out_of_range);
-  const auto one = network->join(1);
+  const auto item = network->join(1);
   EXPECT_EQ(code_of([&] { (void)network->join(1); }), code::invalid_argument);
 }
 
@@ -86,7 +86,7 @@ TEST(faulty, reorders_messages_and_completions) {
     std::vector<transport_token> ended;
     pe.on_done = [&](transport_token token) { ended.push_back(token); };
     if (pe.me == 0) {
-      for (const blob& one : sent) pe.send(1, one);
+      for (const blob& item : sent) pe.send(1, item);
       pe.until_done();
       EXPECT_FALSE(std::is_sorted(ended.begin(), ended.end()));
     } else {
@@ -102,10 +102,10 @@ TEST(faulty, reorders_messages_and_completions) {
 TEST(faulty, loses_its_victim_after_so_many_operations) {
   const auto network = std::make_shared<loopback_network>(2);
   const transport_kind kind{"failing", [&](int n) {
-                              auto made = on(network).make(n);
+                              auto result = on(network).make(n);
                               const faulty_settings settings{.victim = 1, .fail_after = 3};
-                              made[0] = std::make_unique<faulty_transport>(std::move(made[0]), settings);
-                              return made;
+                              result[0] = std::make_unique<faulty_transport>(std::move(result[0]), settings);
+                              return result;
                             }};
   run_pes(
       kind, 2,
@@ -134,13 +134,13 @@ TEST(traced, counts_operations) {
   pgas::log::logger log(pgas::log_level::warn);
   std::vector<traced_transport*> traced;
   const transport_kind kind{"traced", [&](int n) {
-                              auto made = on(std::make_shared<loopback_network>(n)).make(n);
-                              for (auto& one : made) {
-                                auto wrapped = std::make_unique<traced_transport>(std::move(one), log);
+                              auto result = on(std::make_shared<loopback_network>(n)).make(n);
+                              for (auto& item : result) {
+                                auto wrapped = std::make_unique<traced_transport>(std::move(item), log);
                                 traced.push_back(wrapped.get());
-                                one = std::move(wrapped);
+                                item = std::move(wrapped);
                               }
-                              return made;
+                              return result;
                             }};
   run_pes(kind, 2, [&](test_pe& pe) {
     blob memory(1000);
@@ -155,18 +155,18 @@ TEST(traced, counts_operations) {
       pe.send(1, here);
       pe.until_done();
       EXPECT_EQ(code_of([&] { pe.link->put(imported, 999, here.data(), 2, 99); }), code::transport_failed);
-      const pgas::testing::traffic& out = traced[0]->of(1);
+      const pgas::testing::traffic& out = traced[0]->traffic_with(1);
       EXPECT_EQ(out.puts, 2u);
       EXPECT_EQ(out.put_bytes, 100u);
       EXPECT_EQ(out.gets, 1u);
       EXPECT_EQ(out.get_bytes, 100u);
       EXPECT_EQ(out.sent, 1u);
       EXPECT_EQ(out.sent_bytes, 100u);
-      EXPECT_EQ(traced[0]->of(0).sent, 0u);
+      EXPECT_EQ(traced[0]->traffic_with(0).sent, 0u);
     } else {
       pe.until_messages(1);
-      EXPECT_EQ(traced[1]->of(0).received, 1u);
-      EXPECT_EQ(traced[1]->of(0).received_bytes, 100u);
+      EXPECT_EQ(traced[1]->traffic_with(0).received, 1u);
+      EXPECT_EQ(traced[1]->traffic_with(0).received_bytes, 100u);
     }
     pe.barrier();
     pe.link->withdraw(exposed);

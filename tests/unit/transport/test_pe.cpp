@@ -15,26 +15,26 @@ using transports = std::vector<std::unique_ptr<transport>>;
 
 [[nodiscard]] transports loopback(int n) {
   const auto network = std::make_shared<pgas::testing::loopback_network>(n);
-  transports made;
-  for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
-  return made;
+  transports result;
+  for (int pe = 0; pe < n; ++pe) result.push_back(network->join(pe));
+  return result;
 }
 
 [[nodiscard]] transports faulty(int n) {
-  transports made = loopback(n);
+  transports result = loopback(n);
   for (int pe = 0; pe < n; ++pe) {
-    auto& one = made[static_cast<std::size_t>(pe)];
+    auto& item = result[static_cast<std::size_t>(pe)];
     const pgas::testing::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
-    one = std::make_unique<pgas::testing::faulty_transport>(std::move(one), settings);
+    item = std::make_unique<pgas::testing::faulty_transport>(std::move(item), settings);
   }
-  return made;
+  return result;
 }
 
 [[nodiscard]] transports traced(int n) {
   static pgas::log::logger quiet(pgas::log_level::warn);
-  transports made = loopback(n);
-  for (auto& one : made) one = std::make_unique<pgas::testing::traced_transport>(std::move(one), quiet);
-  return made;
+  transports result = loopback(n);
+  for (auto& item : result) item = std::make_unique<pgas::testing::traced_transport>(std::move(item), quiet);
+  return result;
 }
 
 void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::function<void(test_pe&)>& body) {
@@ -52,30 +52,30 @@ void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::functio
 }  // namespace
 
 void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose) {
-  transports made = kind.make(n);
+  transports result = kind.make(n);
   std::atomic<int> arrived{0};
   test_pe::everyone all;
   std::vector<blob> addresses;
   for (int pe = 0; pe < n; ++pe) {
-    all.push_back(std::make_unique<test_pe>(pe, std::move(made[static_cast<std::size_t>(pe)]), all, arrived));
+    all.push_back(std::make_unique<test_pe>(pe, std::move(result[static_cast<std::size_t>(pe)]), all, arrived));
     addresses.push_back(all.back()->link->address());
   }
   std::vector<std::thread> threads;
   for (const auto& pe : all) threads.emplace_back([&] { run_one(*pe, addresses, body); });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& item : threads) item.join();
   if (may_lose) return;
   for (const auto& pe : all)
     for (const auto& [whom, why] : pe->losses) ADD_FAILURE() << "PE " << pe->me << " lost PE " << whom << ": " << why;
 }
 
 blob pattern(std::size_t bytes, int pe, int round) {
-  blob made(bytes);
+  blob result(bytes);
   std::uint32_t state = static_cast<std::uint32_t>(pe) * 7919 + static_cast<std::uint32_t>(round) * 104'729 + 1;
-  for (std::byte& one : made) {
+  for (std::byte& byte : result) {
     state = state * 1'664'525 + 1'013'904'223;
-    one = static_cast<std::byte>(state >> 24);
+    byte = static_cast<std::byte>(state >> 24);
   }
-  return made;
+  return result;
 }
 
 std::vector<transport_kind> kinds_in_one_process() {

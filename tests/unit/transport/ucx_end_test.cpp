@@ -114,15 +114,15 @@ constexpr ends second_killed{0, 128 + SIGKILL};
                            const body& second) {
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()) != 0) throw std::runtime_error("socketpair");
-  const pid_t one = start(0, sockets, kind, memory_bytes, first);
+  const pid_t item = start(0, sockets, kind, memory_bytes, first);
   const pid_t two = start(1, sockets, kind, memory_bytes, second);
   for (const int socket : sockets) ::close(socket);
-  return ends_of(one, two);
+  return ends_of(item, two);
 }
 
 class ucx_end : public testing::TestWithParam<transport_kind> {};
 INSTANTIATE_TEST_SUITE_P(transports, ucx_end, testing::ValuesIn(ucx_kinds()),
-                         [](const auto& one) { return one.param.name; });
+                         [](const auto& item) { return item.param.name; });
 
 constexpr std::size_t megabytes = 4 << 20;
 

@@ -38,9 +38,9 @@ class ucx_variables {
 [[nodiscard]] inline transport_kind ucx_kind(const std::string& name, const std::map<std::string, std::string>& set) {
   return {name, [set](int n) {
             const ucx_variables in_force(set);
-            std::vector<std::unique_ptr<transport>> made;
-            for (int pe = 0; pe < n; ++pe) made.push_back(make_ucx(pe));
-            return made;
+            std::vector<std::unique_ptr<transport>> result;
+            for (int pe = 0; pe < n; ++pe) result.push_back(make_ucx(pe));
+            return result;
           }};
 }
 

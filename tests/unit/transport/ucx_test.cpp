@@ -60,10 +60,10 @@ TEST(ucx, uses_the_interface_of_its_settings) {
   const ucx_variables in_force(std::map<std::string, std::string>{{"UCX_TLS", "tcp,self"}});
   const transport_kind kind{
       "on lo", [](int n) {
-        std::vector<std::unique_ptr<transport>> made;
+        std::vector<std::unique_ptr<transport>> result;
         for (int pe = 0; pe < n; ++pe)
-          made.push_back(pgas::detail::make_ucx_transport({.pe = pe, .devices = "lo", .log = &ucx_log()}));
-        return made;
+          result.push_back(pgas::detail::make_ucx_transport({.pe = pe, .devices = "lo", .log = &ucx_log()}));
+        return result;
       }};
   run_pes(kind, 2, [](test_pe& pe) {
     const blob message(100);

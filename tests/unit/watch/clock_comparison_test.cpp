@@ -18,19 +18,19 @@ using namespace pgas::detail;
 std::pair<barrier_times, barrier_times> played(std::int64_t ahead, std::int64_t spread, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<std::int64_t> some(0, spread);
-  std::pair<barrier_times, barrier_times> made;
+  std::pair<barrier_times, barrier_times> result;
   std::int64_t now = 1'000'000'000;
   for (std::size_t i = 0; i < barrier_times::rounds; ++i) {
     const std::int64_t first = now + some(random);
     const std::int64_t second = now + some(random);
     const std::int64_t both = std::max(first, second);
-    made.first.come[i] = first;
-    made.second.come[i] = second + ahead;
-    made.first.left[i] = both + some(random);
-    made.second.left[i] = both + some(random) + ahead;
+    result.first.come[i] = first;
+    result.second.come[i] = second + ahead;
+    result.first.left[i] = both + some(random);
+    result.second.left[i] = both + some(random) + ahead;
     now = both + 2 * spread;
   }
-  return made;
+  return result;
 }
 
 TEST(clock_comparison, the_true_difference_is_within_the_bounds) {

@@ -18,14 +18,14 @@ using caller = detail::operation_counter::caller;
 using kind = detail::operation_counter::kind;
 
 TEST(world_stats, fragmentation_is_that_of_the_free_memory) {
-  world_stats of;
-  of.heap = {4096, 8192, 16384, 1024, 3};  // 4096 are free, 1024 of them in one piece
-  EXPECT_DOUBLE_EQ(of.fragmentation(), 0.75);
-  of.heap.largest_free = 4096;
-  EXPECT_DOUBLE_EQ(of.fragmentation(), 0.0);
-  of.heap.used = of.heap.mapped;
-  of.heap.largest_free = 0;
-  EXPECT_DOUBLE_EQ(of.fragmentation(), 0.0) << "nothing is free";
+  world_stats stats;
+  stats.heap = {4096, 8192, 16384, 1024, 3};  // 4096 are free, 1024 of them in one piece
+  EXPECT_DOUBLE_EQ(stats.fragmentation(), 0.75);
+  stats.heap.largest_free = 4096;
+  EXPECT_DOUBLE_EQ(stats.fragmentation(), 0.0);
+  stats.heap.used = stats.heap.mapped;
+  stats.heap.largest_free = 0;
+  EXPECT_DOUBLE_EQ(stats.fragmentation(), 0.0) << "nothing is free";
 }
 
 TEST(operation_counter, counts_of_many_threads_are_exact) {
@@ -41,7 +41,7 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
         counter.add(1, caller::host, kind::atomic, 0);
       }
     });
-  for (std::thread& one : all) one.join();
+  for (std::thread& item : all) item.join();
   const operation_counts host = counter.counts_of(2, caller::host);
   EXPECT_EQ(host.puts, threads * each);
   EXPECT_EQ(host.put_bytes, threads * each * 8);

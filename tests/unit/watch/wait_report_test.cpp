@@ -147,12 +147,12 @@ TEST_F(WaitReport, words_of_the_program_are_awaited_by_as_many_threads_as_like) 
 }
 
 TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
-  const stream_handle one = device_->create_stream();
+  const stream_handle item = device_->create_stream();
   const stream_handle other = device_->create_stream();
-  streams_.add_write(one, {"signal_set", 1, 64, 8});  // enqueued before the wait
-  const wait_ticket ticket = streams_.add_wait(one);
+  streams_.add_write(item, {"signal_set", 1, 64, 8});  // enqueued before the wait
+  const wait_ticket ticket = streams_.add_wait(item);
   streams_.add_write(other, {"signal_set", 2, 64, 8});
-  streams_.add_write(one, {"put", 3, 512, 4096});
+  streams_.add_write(item, {"put", 3, 512, 4096});
   failure_record wait = wait_for(-1);
   wait.what = operation::wait;
   wait.pe = ticket.as_pe();
@@ -168,7 +168,7 @@ TEST_F(WaitReport, what_is_enqueued_behind_a_wait_of_a_stream_is_told) {
   answer(wait);
   said = told().at("waits")[0];
   EXPECT_EQ(said.at("behind"), json::array());
-  device_->destroy_stream(one);
+  device_->destroy_stream(item);
   device_->destroy_stream(other);
 }
 

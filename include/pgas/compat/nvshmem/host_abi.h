@@ -112,7 +112,7 @@ uint64_t pgas_nvshmem_atomic(pgas::compat::update how, pgas::compat::number type
                              uint64_t condition, int pe, const char* function);
 
 /// Waits until a word of this PE satisfies the comparison; returns its bits. `count` and `status` of `one` are ignored.
-uint64_t pgas_nvshmem_wait(pgas::compat::words one);
+uint64_t pgas_nvshmem_wait(pgas::compat::words set);
 /// Waits for words of a set. @return which::any: the index of a word, SIZE_MAX for an empty set; which::some: the
 /// number of words that satisfy the comparison, with their indices in `indices`; which::all: 1.
 size_t pgas_nvshmem_wait_set(pgas::compat::which which, pgas::compat::words set, size_t* indices);

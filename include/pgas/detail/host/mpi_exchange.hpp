@@ -123,18 +123,18 @@ class mpi_exchange final : public bootstrap {
 
   /// Waits until `one` is complete. If the time limit passes first, MPI still owns the memory of the operation, so this
   /// memory is leaked.
-  void finish(std::unique_ptr<operation>& one, std::string_view what) {
+  void finish(std::unique_ptr<operation>& item, std::string_view what) {
     const auto limit = std::chrono::steady_clock::now() + timeout_;
     for (int tries = 0;; ++tries) {
       int done = 0;
-      check(Mpi::test(&one->request, &done), "MPI_Test");
+      check(Mpi::test(&item->request, &done), "MPI_Test");
       if (done != 0) return;
       if (std::chrono::steady_clock::now() >= limit) break;
       constexpr int tries_without_sleep = 1000;
       if (tries > tries_without_sleep) std::this_thread::sleep_for(std::chrono::microseconds{50});
     }
     stuck_ = true;
-    (void)one.release();
+    (void)item.release();
     throw error{code::bootstrap_timeout, "rank " + std::to_string(rank_) + " waited " +
                                              std::to_string(timeout_.count()) +
                                              " ms for the other ranks of the communicator to come to " +

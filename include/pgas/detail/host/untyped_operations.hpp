@@ -102,7 +102,7 @@ struct wait_control {
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices,
                                 const wait_control& how);
 /// Waits for one word and returns the bits that satisfied the comparison.
-PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
+PGAS_API std::uint64_t wait_word(world& w, const word_set& set);
 
 /// The size of `count` elements in bytes. *Errors* invalid_argument if the size does not fit in a size_t.
 [[nodiscard]] PGAS_API std::size_t byte_count(std::size_t count, std::size_t size);

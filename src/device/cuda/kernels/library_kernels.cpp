@@ -44,8 +44,8 @@ class loaded_images {
     return library;
   }
   static loaded_images& of_process() {
-    static auto& one = *new loaded_images;
-    return one;
+    static auto& item = *new loaded_images;
+    return item;
   }
 
  private:

@@ -55,14 +55,14 @@ std::atomic<std::thread::id> exiting{};
 
 /// exit() destroys this object first, before it runs handlers and destroys static objects.
 struct exit_sentinel {
-  bool made = false;
+  bool constructed = false;
   ~exit_sentinel() { exiting = std::this_thread::get_id(); }
 };
 thread_local exit_sentinel sentinel;
 
 bool another_thread_exits() noexcept {
-  const std::thread::id one = exiting.load();
-  return one != std::thread::id() && one != std::this_thread::get_id();
+  const std::thread::id thread = exiting.load();
+  return thread != std::thread::id() && thread != std::this_thread::get_id();
 }
 
 /// The exit status in the message of a failure, if another PE has called global_exit.
@@ -153,13 +153,13 @@ void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until
 void flush_streams() noexcept {
   try {
     const auto until = std::chrono::steady_clock::now() + time_for_locks;
-    for (std::FILE* const one : {stdout, stderr}) flush_stream(one, until);
+    for (std::FILE* const file : {stdout, stderr}) flush_stream(file, until);
     if (_IO_list_lock == nullptr || _IO_list_unlock == nullptr || _IO_iter_begin == nullptr ||
         _IO_iter_end == nullptr || _IO_iter_next == nullptr || _IO_iter_file == nullptr || !ending.has_guards)
       return;
     _IO_list_lock();  // if fflush(NULL) of another thread holds the lock, the guards end the process
-    for (void* one = _IO_iter_begin(); one != _IO_iter_end(); one = _IO_iter_next(one)) {
-      std::FILE* const stream = _IO_iter_file(one);
+    for (void* pointer = _IO_iter_begin(); pointer != _IO_iter_end(); pointer = _IO_iter_next(pointer)) {
+      std::FILE* const stream = _IO_iter_file(pointer);
       if (stream != stdout && stream != stderr) flush_stream(stream, until);
     }
     _IO_list_unlock();
@@ -181,7 +181,7 @@ bool is_ending() noexcept {
 
 void watch_exit() noexcept {
   if (::gettid() != ::getpid()) return;
-  sentinel.made = true;
+  sentinel.constructed = true;
 }
 
 void take_end_status(int status) noexcept {

@@ -12,11 +12,11 @@ namespace {
 using detail::collective_kind;
 using detail::number_type;
 
-void synchronize(const team& of, const stream* on, collective what) {
+void synchronize(const team& members, const stream* on, collective what) {
   if (what == collective::barrier)
-    on != nullptr ? barrier(of, *on) : barrier(of);
+    on != nullptr ? barrier(members, *on) : barrier(members);
   else
-    on != nullptr ? sync(of, *on) : sync(of);
+    on != nullptr ? sync(members, *on) : sync(members);
 }
 
 collective_kind kind_of(collective what) {
@@ -98,12 +98,12 @@ extern "C" {
 int pgas_nvshmem_collective(compat::when when, const compat::collective_call* asked) {
   return to_nvshmemx_status(when.function, [&] {
     host_call here(when);
-    const team& of = runtime::instance().team(asked->team);
+    const team& members = runtime::instance().team(asked->team);
     if (here.on() == nullptr) wait_for_default_stream(here.world());
     if (asked->what == collective::barrier || asked->what == collective::sync)
-      synchronize(of, here.on(), asked->what);
+      synchronize(members, here.on(), asked->what);
     else
-      detail::run_collective(of, here.on(), request_of(*asked));
+      detail::run_collective(members, here.on(), request_of(*asked));
   });
 }
 

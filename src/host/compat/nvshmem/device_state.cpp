@@ -26,11 +26,11 @@ struct alignas(128) table_and_context {
 table_and_context* table_of_blocks = nullptr;
 
 /// Makes operations of `context` look up lent memory.
-void lend_by(world& joined, context& of) {
-  of.flags_ |= detail::slow_path::lent;
-  of.copy_ = &table_of_blocks->context;
+void lend_by(world& joined, context& ctx) {
+  ctx.flags_ |= detail::slow_path::lent;
+  ctx.copy_ = &table_of_blocks->context;
   detail::lending_context copy;
-  static_cast<context&>(copy) = of;
+  static_cast<context&>(copy) = ctx;
   copy.blocks = &table_of_blocks->table;
   detail::put_bytes({joined, nullptr, true}, &table_of_blocks->context, &copy, sizeof copy, joined.my_pe());
 }
@@ -119,7 +119,7 @@ void state_registry::withdraw() noexcept {
 }
 
 void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
-  const detail::device_guard there(*joined_);
+  const detail::device_guard guard(*joined_);
   const int status = copy.set(&state);
   copy.stale = status != 0;
   if (status == pgas_nvshmem_not_direct)
@@ -133,8 +133,8 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
 }
 
 void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
-  std::optional<detail::device_guard> there;  // empty on the host heap: nothing is published
-  if (joined_ != nullptr) there.emplace(*joined_);
+  std::optional<detail::device_guard> guard;  // empty on the host heap: nothing is published
+  if (joined_ != nullptr) guard.emplace(*joined_);
   write_variable(loaded, variable_name, &state, sizeof(state));
 }
 
@@ -154,8 +154,8 @@ void publish_state(world& joined) {
       state.blocks = &table_of_blocks->table;
       lend_by(joined, state.context);
     }
-    runtime::instance().for_each_team([&](int number, const team& one) {
-      if (number < pgas_nvshmem_max_teams) state.teams[number] = one.view();
+    runtime::instance().for_each_team([&](int number, const team& item) {
+      if (number < pgas_nvshmem_max_teams) state.teams[number] = item.view();
     });
     return state;
   });

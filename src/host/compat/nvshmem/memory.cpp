@@ -145,9 +145,9 @@ int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
     if (count < 1 || handles == nullptr)
       throw error(code::invalid_argument, fmt::format("{} queue pairs, or a null pointer to them", count));
     // All queue pairs are equal. The array is never freed, because NVSHMEM has no function for that.
-    auto made = std::make_unique<nvshmemx_qp_handle_t[]>(static_cast<std::size_t>(count));
-    std::iota(made.get(), made.get() + count, NVSHMEMX_QP_DEFAULT + 1);
-    *handles = made.release();
+    auto result = std::make_unique<nvshmemx_qp_handle_t[]>(static_cast<std::size_t>(count));
+    std::iota(result.get(), result.get() + count, NVSHMEMX_QP_DEFAULT + 1);
+    *handles = result.release();
   });
 }
 

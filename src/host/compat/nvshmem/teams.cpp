@@ -81,9 +81,9 @@ int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
 }
 
 int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
-                               const nvshmem_team_config_t* config, long mask, nvshmem_team_t* made) {
+                               const nvshmem_team_config_t* config, long mask, nvshmem_team_t* result) {
   return to_nvshmemx_status("nvshmem_team_split_strided", [&] {
-    nvshmem_team_t& number = output(made);
+    nvshmem_team_t& number = output(result);
     const int contexts = contexts_of(config, mask);
     number = add_team(runtime::instance().team(parent).split_strided(start, stride, size), contexts);
   });
@@ -131,9 +131,9 @@ int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
   });
 }
 
-int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long mask, int npes, int index) {
+int nvshmemx_team_init(nvshmem_team_t* result, nvshmem_team_config_t* config, long mask, int npes, int index) {
   return to_nvshmemx_status("nvshmemx_team_init", [&] {
-    nvshmem_team_t& number = output(made);
+    nvshmem_team_t& number = output(result);
     world& w = runtime::instance().world();
     const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && is_set(config->uniqueid);
     if (!known)

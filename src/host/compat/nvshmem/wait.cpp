@@ -29,11 +29,11 @@ detail::which which_of(compat::which which) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-std::uint64_t pgas_nvshmem_wait(compat::words one) {
-  return or_global_exit(one.function, [&] {
-    one.count = 1;
-    one.status = nullptr;
-    return detail::wait_word(runtime::instance().world(), set_of(one));
+std::uint64_t pgas_nvshmem_wait(compat::words set) {
+  return or_global_exit(set.function, [&] {
+    set.count = 1;
+    set.status = nullptr;
+    return detail::wait_word(runtime::instance().world(), set_of(set));
   });
 }
 

@@ -15,14 +15,15 @@ using namespace pgas::compat;
 /// Broadcast of an active set. Unlike a team's broadcast, it does not change the root's own `dest`. The root puts the
 /// data, and a barrier follows.
 template <class T>
-void broadcast_except_root(const pgas::team& of, T* dest, const T* source, std::size_t count, int root) {
-  if (root < 0 || root >= of.n_pes())
+void broadcast_except_root(const pgas::team& members, T* dest, const T* source, std::size_t count, int root) {
+  if (root < 0 || root >= members.n_pes())
     throw pgas::error(pgas::code::pe_out_of_range,
-                      fmt::format("broadcast: PE_root is {}, and the active set has {} PEs", root, of.n_pes()), root);
+                      fmt::format("broadcast: PE_root is {}, and the active set has {} PEs", root, members.n_pes()),
+                      root);
   class pgas::world& w = library().world();
-  for (int pe = 0; of.my_pe() == root && pe < of.n_pes(); ++pe)
-    if (pe != root) pgas::put_nbi(w, dest, source, count, of.world_pe(pe));
-  pgas::barrier(of);
+  for (int pe = 0; members.my_pe() == root && pe < members.n_pes(); ++pe)
+    if (pe != root) pgas::put_nbi(w, dest, source, count, members.world_pe(pe));
+  pgas::barrier(members);
 }
 
 std::size_t count_of(int nreduce) {

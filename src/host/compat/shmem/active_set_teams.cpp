@@ -36,13 +36,13 @@ const team& active_set_teams::find(world& w, int start, int log_stride, int size
     found = slot.get();
   }
   const std::lock_guard lock(found->making);
-  if (!found->made) {
+  if (!found->group) {
     const std::vector<int> members = members_of(w.n_pes(), start, log_stride, size);
     const std::uint64_t key = static_cast<std::uint64_t>(log_stride) << 2 * pe_bits |
                               static_cast<std::uint64_t>(start) << pe_bits | static_cast<std::uint64_t>(size);
-    found->made = w.team().create_group(members, key);
+    found->group = w.team().create_group(members, key);
   }
-  return found->made;
+  return found->group;
 }
 
 void active_set_teams::clear() {

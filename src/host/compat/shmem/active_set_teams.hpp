@@ -28,7 +28,7 @@ class active_set_teams {
  private:
   struct entry {
     std::mutex making;
-    team made;
+    team group;
   };
   std::mutex mutex_;
   std::map<std::tuple<int, int, int>, std::unique_ptr<entry>> entries_;

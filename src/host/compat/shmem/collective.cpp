@@ -12,14 +12,14 @@ using namespace pgas::compat;
 
 template <class T>
 void scan(shmem_team_t team, T* dest, const T* source, std::size_t count, bool inclusive) {
-  const pgas::team& of = library().team_of(team);
+  const pgas::team& members = library().team_of(team);
   if constexpr (std::is_same_v<T, long double>)
-    reduce_long_double(library().world(), of, symmetric(dest), symmetric(source), count,
-                       of.my_pe() + (inclusive ? 1 : 0), long_double_sum{});
+    reduce_long_double(library().world(), members, symmetric(dest), symmetric(source), count,
+                       members.my_pe() + (inclusive ? 1 : 0), long_double_sum{});
   else if (inclusive)
-    pgas::inclusive_scan(of, symmetric(dest), symmetric(source), count, pgas::op::sum{});
+    pgas::inclusive_scan(members, symmetric(dest), symmetric(source), count, pgas::op::sum{});
   else
-    pgas::exclusive_scan(of, symmetric(dest), symmetric(source), count, pgas::op::sum{});
+    pgas::exclusive_scan(members, symmetric(dest), symmetric(source), count, pgas::op::sum{});
 }
 
 }  // namespace

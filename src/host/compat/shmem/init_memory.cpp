@@ -9,13 +9,13 @@ namespace {
 using namespace pgas::compat;
 
 /// shmem_ptr(): null for static data that is not symmetric. Other functions report an error for such data.
-void* pointer_to(const void* dest, const pgas::team& of, int pe) {
+void* pointer_to(const void* dest, const pgas::team& members, int pe) {
   class pgas::world& w = library().world();
   const bool is_static = library().static_data().contains(dest);
-  if (pe < 0 || pe >= of.n_pes() || (is_static && !library().static_data().symmetric())) return nullptr;
-  const int there = of.world_pe(pe);
-  if (is_static && there == w.my_pe()) return const_cast<void*>(dest);
-  return const_cast<void*>(w.ptr(symmetric(dest), there));
+  if (pe < 0 || pe >= members.n_pes() || (is_static && !library().static_data().symmetric())) return nullptr;
+  const int position = members.world_pe(pe);
+  if (is_static && remote == w.my_pe()) return const_cast<void*>(dest);
+  return const_cast<void*>(w.ptr(symmetric(dest), position));
 }
 
 /// OpenSHMEM's allocations end with a barrier, unless they return null.

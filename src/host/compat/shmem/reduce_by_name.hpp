@@ -39,12 +39,12 @@ struct reduce_prod {
 };
 
 template <class Op, class T>
-void reduce_to_all(const team& of, T* dest, const T* source, std::size_t count) {
+void reduce_to_all(const team& members, T* dest, const T* source, std::size_t count) {
   if constexpr (std::is_same_v<T, long double>)
-    reduce_long_double(library().world(), of, symmetric(dest), symmetric(source), count, of.n_pes(),
+    reduce_long_double(library().world(), members, symmetric(dest), symmetric(source), count, members.n_pes(),
                        typename Op::of_long_double{});
   else
-    reduce(of, symmetric(dest), symmetric(source), count, typename Op::type{});
+    reduce(members, symmetric(dest), symmetric(source), count, typename Op::type{});
 }
 
 }  // namespace pgas::compat

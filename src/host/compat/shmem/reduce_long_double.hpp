@@ -30,8 +30,8 @@ struct long_double_max {
 /// zeros. Collective over `of`. In place if `dst == src`. Each member gets the elements of the others between two
 /// barriers.
 template <class Op>
-void reduce_long_double(class world& w, const team& of, long double* dst, const long double* src, std::size_t count,
-                        int end, Op op) {
+void reduce_long_double(class world& w, const team& members, long double* dst, const long double* src,
+                        std::size_t count, int end, Op op) {
   const std::size_t bytes = detail::byte_count(count, sizeof(long double));
   if (!w.accessible(src, w.my_pe()) || bytes > w.layout().stride)
     throw error(code::outside_heap,
@@ -40,12 +40,12 @@ void reduce_long_double(class world& w, const team& of, long double* dst, const 
                             count, fmt::ptr(src)));
   std::vector<long double> result(count);
   std::vector<long double> theirs(count);
-  barrier(of);
+  barrier(members);
   for (int pe = 0; pe < end; ++pe) {
-    get(w, (pe == 0 ? result : theirs).data(), src, count, of.world_pe(pe));
+    get(w, (pe == 0 ? result : theirs).data(), src, count, members.world_pe(pe));
     for (std::size_t i = 0; pe > 0 && i < count; ++i) result[i] = op(result[i], theirs[i]);
   }
-  barrier(of);
+  barrier(members);
   put(w, dst, result.data(), count, w.my_pe());
 }
 

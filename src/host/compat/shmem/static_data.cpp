@@ -62,11 +62,11 @@ void collect_pages(const dl_phdr_info& object, std::vector<pages>& found) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const auto& header = object.dlpi_phdr[i];
     if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
-    pages one{round_down(object.dlpi_addr + header.p_vaddr, page),
-              round_up(object.dlpi_addr + header.p_vaddr + header.p_memsz, page),
-              header.p_vaddr << 32 ^ header.p_filesz << 16 ^ header.p_memsz};
-    if (one.begin < read_only.end && read_only.begin <= one.begin) one.begin = read_only.end;
-    if (one.begin < one.end) found.push_back(one);
+    pages part{round_down(object.dlpi_addr + header.p_vaddr, page),
+               round_up(object.dlpi_addr + header.p_vaddr + header.p_memsz, page),
+               header.p_vaddr << 32 ^ header.p_filesz << 16 ^ header.p_memsz};
+    if (part.begin < read_only.end && read_only.begin <= part.begin) part.begin = read_only.end;
+    if (part.begin < part.end) found.push_back(part);
   }
 }
 
@@ -103,9 +103,9 @@ void static_data::find_ranges() {
         return 0;
       },
       &found);
-  for (const pages& one : found) {
-    ranges_.push_back({one.begin, one.end - one.begin, file_bytes_, one.shape});
-    file_bytes_ += one.end - one.begin;
+  for (const pages& part : found) {
+    ranges_.push_back({part.begin, part.end - part.begin, file_bytes_, part.shape});
+    file_bytes_ += part.end - part.begin;
   }
   file_bytes_ = round_up(file_bytes_, registration_unit);
 }
@@ -120,11 +120,11 @@ void static_data::replace_pages() {
       fail("ftruncate");
     }
   }
-  for (const range& one : ranges_) copy_pages(one.begin, one.bytes, file.get(), one.offset);
-  for (const range& one : ranges_) {
+  for (const range& area : ranges_) copy_pages(area.begin, area.bytes, file.get(), area.offset);
+  for (const range& area : ranges_) {
     // MAP_FIXED replaces the pages of a range atomically, so no page is unmapped at any time.
-    const long at = ::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                              file.get(), static_cast<off_t>(one.offset));
+    const long at = ::syscall(SYS_mmap, area.begin, area.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                              file.get(), static_cast<off_t>(area.offset));
     if (at == -1) fail("mmap");
   }
   file_ = std::move(file);
@@ -133,7 +133,7 @@ void static_data::replace_pages() {
 std::string static_data::program() {
   if (ranges_.empty()) find_ranges();
   std::string text;
-  for (const range& one : ranges_) text += fmt::format("{:x}+{:x} ", one.shape, one.bytes);
+  for (const range& area : ranges_) text += fmt::format("{:x}+{:x} ", area.shape, area.bytes);
   return text;
 }
 
@@ -152,7 +152,7 @@ void static_data::copy_for_child() noexcept {
   detail::unique_fd copy(::memfd_create("pgas static data of a child", MFD_CLOEXEC));
   if (!copy || ::ftruncate(copy.get(), static_cast<off_t>(file_bytes_)) != 0) return;
   try {
-    for (const range& one : ranges_) copy_pages(one.begin, one.bytes, copy.get(), one.offset);
+    for (const range& area : ranges_) copy_pages(area.begin, area.bytes, copy.get(), area.offset);
   } catch (const error&) {
     return;  // the copy could not be made, so the child shares the pages
   }
@@ -160,9 +160,9 @@ void static_data::copy_for_child() noexcept {
 }
 
 void static_data::replace_in_child() noexcept {
-  for (const range& one : ranges_)
-    static_cast<void>(::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-                                copied_pages, static_cast<off_t>(one.offset)));
+  for (const range& area : ranges_)
+    static_cast<void>(::syscall(SYS_mmap, area.begin, area.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                                copied_pages, static_cast<off_t>(area.offset)));
 }
 
 void static_data::copy_at_fork() {
@@ -221,14 +221,14 @@ void static_data::leave() noexcept {
 bool static_data::contains(const void* pointer) const noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   return std::any_of(ranges_.begin(), ranges_.end(),
-                     [address](const range& one) { return address - one.begin < one.bytes; });
+                     [address](const range& area) { return address - area.begin < area.bytes; });
 }
 
-const void* static_data::in_heap(std::uintptr_t address, const range& of) const {
+const void* static_data::in_heap(std::uintptr_t address, const range& area) const {
   if (alias_ == nullptr)
     throw error(code::outside_heap,
                 fmt::format("{:#x} is static data of the program, which is not symmetric here: {}", address, why_not_));
-  return alias_ + of.offset + (address - of.begin);
+  return alias_ + area.offset + (address - area.begin);
 }
 
 }  // namespace pgas::compat

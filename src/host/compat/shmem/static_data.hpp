@@ -38,8 +38,8 @@ class static_data {
   /// *Errors* outside_heap for static data that is not symmetric.
   [[nodiscard]] const void* translate(const volatile void* pointer) const {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    for (const range& one : ranges_)
-      if (address - one.begin < one.bytes) return in_heap(address, one);
+    for (const range& area : ranges_)
+      if (address - area.begin < area.bytes) return in_heap(address, area);
     return const_cast<const void*>(pointer);
   }
   /// Whether the pointer points to static data.
@@ -65,7 +65,7 @@ class static_data {
   void copy_at_fork();
   void copy_for_child() noexcept;
   void replace_in_child() noexcept;
-  [[nodiscard]] const void* in_heap(std::uintptr_t address, const range& of) const;
+  [[nodiscard]] const void* in_heap(std::uintptr_t address, const range& area) const;
 
   std::vector<range> ranges_;
   std::size_t file_bytes_ = 0;

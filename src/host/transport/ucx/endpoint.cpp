@@ -29,7 +29,7 @@ constexpr std::size_t sum_from = 2 * sizeof(std::uint64_t);
 /// FNV-1a.
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0xcbf2'9ce4'8422'2325;
-  for (const std::byte one : bytes) sum = (sum ^ static_cast<std::uint64_t>(one)) * 0x100'0000'01b3;
+  for (const std::byte byte : bytes) sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100'0000'01b3;
   return sum;
 }
 
@@ -37,12 +37,12 @@ constexpr std::size_t sum_from = 2 * sizeof(std::uint64_t);
 
 blob ucx_memory_key::packed() const {
   key_header header{key_magic, 0, address, bytes};
-  blob made(sizeof header + rkey.size());
-  std::memcpy(made.data(), &header, sizeof header);
-  if (!rkey.empty()) std::memcpy(made.data() + sizeof header, rkey.data(), rkey.size());
-  header.checksum = checksum(std::span(made).subspan(sum_from));
-  std::memcpy(made.data(), &header, sizeof header);
-  return made;
+  blob result(sizeof header + rkey.size());
+  std::memcpy(result.data(), &header, sizeof header);
+  if (!rkey.empty()) std::memcpy(result.data() + sizeof header, rkey.data(), rkey.size());
+  header.checksum = checksum(std::span(result).subspan(sum_from));
+  std::memcpy(result.data(), &header, sizeof header);
+  return result;
 }
 
 ucx_memory_key ucx_memory_key::unpack(int pe, std::span<const std::byte> packed) {
@@ -145,14 +145,14 @@ void ucx_endpoint::started(ucs_status_ptr_t request, ucx_batch& batch) {
 
 ucp_rkey_h ucx_endpoint::rkey_of(std::uint64_t imported, const ucx_memory_key& key) {
   if (const auto found = rkeys_.find(imported); found != rkeys_.end()) return found->second;
-  ucp_rkey_h made = nullptr;
-  const ucs_status_t status = worker_.library().ep_rkey_unpack(endpoint_, key.rkey.data(), &made);
+  ucp_rkey_h result = nullptr;
+  const ucs_status_t status = worker_.library().ep_rkey_unpack(endpoint_, key.rkey.data(), &result);
   if (status != UCS_OK) {
     fail(fmt::format("unpacking the key of its memory: {}", worker_.library().status_string(status)));
     return nullptr;
   }
-  rkeys_.emplace(imported, made);
-  return made;
+  rkeys_.emplace(imported, result);
+  return result;
 }
 
 bool ucx_endpoint::start() {

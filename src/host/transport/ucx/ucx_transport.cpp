@@ -177,19 +177,19 @@ void ucx_transport::send(int pe, std::span<const std::byte> message, transport_t
 ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t header_bytes, void* data,
                                     std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& me = *static_cast<ucx_transport*>(self);
-  arrival one{};
+  arrival message{};
   const auto* first = static_cast<const std::byte*>(data);
-  const bool packed = header_bytes == 0 && bytes >= sizeof one.header && bytes <= ucx_packed_bytes;
+  const bool packed = header_bytes == 0 && bytes >= sizeof message.header && bytes <= ucx_packed_bytes;
   if (packed) {
     header = data;
-    header_bytes = sizeof one.header;
-    first += sizeof one.header;
-    bytes -= sizeof one.header;
+    header_bytes = sizeof message.header;
+    first += sizeof message.header;
+    bytes -= sizeof message.header;
   }
-  if (header_bytes == sizeof one.header) std::memcpy(&one.header, header, sizeof one.header);
-  const bool sound = header_bytes == sizeof one.header && one.header.magic == ucx_header::expected_magic &&
-                     one.header.what <= ucx_header::kind::disconnect && one.header.pe >= 0 &&
-                     static_cast<std::size_t>(one.header.pe) < me.peers_.size() && bytes <= me.max_message() &&
+  if (header_bytes == sizeof message.header) std::memcpy(&message.header, header, sizeof message.header);
+  const bool sound = header_bytes == sizeof message.header && message.header.magic == ucx_header::expected_magic &&
+                     message.header.what <= ucx_header::kind::disconnect && message.header.pe >= 0 &&
+                     static_cast<std::size_t>(message.header.pe) < me.peers_.size() && bytes <= me.max_message() &&
                      (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;
   if (!sound) {
     if (!std::exchange(me.warned_, true))
@@ -197,20 +197,20 @@ ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t 
                    bytes);
     return UCS_OK;
   }
-  one.bytes = bytes;
+  message.bytes = bytes;
   const bool keep = !packed && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
   if (keep)
-    one.kept = data;
-  else if (bytes <= one.small.size())
-    std::copy_n(first, bytes, one.small.begin());
+    message.kept = data;
+  else if (bytes <= message.small.size())
+    std::copy_n(first, bytes, message.small.begin());
   else
-    one.copy.assign(first, first + bytes);
-  me.arrivals_.push_back(std::move(one));
+    message.copy.assign(first, first + bytes);
+  me.arrivals_.push_back(std::move(message));
   return keep ? UCS_INPROGRESS : UCS_OK;
 }
 
-void ucx_transport::release(const arrival& one) noexcept {
-  if (one.kept != nullptr) worker_.library().am_data_release(worker_.get(), one.kept);
+void ucx_transport::release(const arrival& message) noexcept {
+  if (message.kept != nullptr) worker_.library().am_data_release(worker_.get(), message.kept);
 }
 
 bool ucx_transport::drive() {
@@ -224,15 +224,15 @@ bool ucx_transport::drive() {
 
 void ucx_transport::deliver_arrivals() {
   std::vector<arrival> now = std::exchange(arrivals_, std::move(spare_));
-  for (const arrival& one : now) {
-    ucx_endpoint& from = *peers_[static_cast<std::size_t>(one.header.pe)];
-    if (one.header.what == ucx_header::kind::disconnect) from.note_disconnect();
-    if (one.header.what == ucx_header::kind::connect) from.connect();
-    if (one.header.what == ucx_header::kind::data && events_ != nullptr &&
+  for (const arrival& message : now) {
+    ucx_endpoint& from = *peers_[static_cast<std::size_t>(message.header.pe)];
+    if (message.header.what == ucx_header::kind::disconnect) from.note_disconnect();
+    if (message.header.what == ucx_header::kind::connect) from.connect();
+    if (message.header.what == ucx_header::kind::data && events_ != nullptr &&
         !told_lost_[static_cast<std::size_t>(from.pe())]) {
-      events_->message(from.pe(), one.contents());
+      events_->message(from.pe(), message.contents());
     }
-    release(one);
+    release(message);
   }
   now.clear();
   spare_ = std::move(now);
@@ -289,8 +289,8 @@ void ucx_transport::wait(nanoseconds limit) {
 }
 
 void ucx_transport::wake() noexcept {
-  const std::uint64_t one = 1;
-  static_cast<void>(::syscall(SYS_write, wake_.get(), &one, sizeof one));  // write() itself is a cancellation point
+  const std::uint64_t unit = 1;
+  static_cast<void>(::syscall(SYS_write, wake_.get(), &unit, sizeof unit));  // write() itself is a cancellation point
 }
 
 // ---- the end
@@ -331,7 +331,7 @@ void ucx_transport::close_all(milliseconds limit) noexcept {
     peer->finish_closing();
     return peer->closed();
   });
-  for (const arrival& one : std::exchange(arrivals_, {})) release(one);
+  for (const arrival& message : std::exchange(arrivals_, {})) release(message);
   to_close_.clear();
 }
 

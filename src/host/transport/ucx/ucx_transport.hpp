@@ -74,7 +74,7 @@ class ucx_transport final : public transport {
   void deliver_arrivals();
   void deliver_ended();
   void deliver_losses();
-  void release(const arrival& one) noexcept;
+  void release(const arrival& message) noexcept;
   [[nodiscard]] bool disconnect_all();
   void close_all(std::chrono::milliseconds limit) noexcept;
 

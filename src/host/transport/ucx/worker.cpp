@@ -130,12 +130,12 @@ void ucx_worker::start_worker(bool uses_shared_memory) {
 }
 
 blob ucx_worker::address() const {
-  ucp_address_t* made = nullptr;
+  ucp_address_t* result = nullptr;
   std::size_t bytes = 0;
-  check(library_.worker_get_address(worker_, &made, &bytes), "asking for the address");
-  const auto* const first = reinterpret_cast<const std::byte*>(made);
+  check(library_.worker_get_address(worker_, &result, &bytes), "asking for the address");
+  const auto* const first = reinterpret_cast<const std::byte*>(result);
   blob copy(first, first + bytes);
-  library_.worker_release_address(worker_, made);
+  library_.worker_release_address(worker_, result);
   return copy;
 }
 

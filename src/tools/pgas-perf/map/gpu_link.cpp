@@ -82,8 +82,8 @@ struct gpu_links::library {
 
   /// The number of active links of `from` that lead to `to`, or to a switch.
   [[nodiscard]] unsigned count_links(nvml_device from, nvml_device to) const {
-    pci_info there{};
-    if (pci(to, &there) != success) return 0;
+    pci_info address{};
+    if (pci(to, &address) != success) return 0;
     unsigned count = 0;
     for (unsigned link = 0; link < most_links; ++link) {
       unsigned active = 0;
@@ -94,7 +94,7 @@ struct gpu_links::library {
         continue;
       }
       pci_info remote{};
-      if (link_remote(from, link, &remote) == success && remote == there) ++count;
+      if (link_remote(from, link, &remote) == success && remote == address) ++count;
     }
     return count;
   }
@@ -110,10 +110,10 @@ struct gpu_links::library {
     return gb_per_s > 0 ? gb_per_s : unmeasured;
   }
 
-  [[nodiscard]] double pcie(nvml_device of) const {
+  [[nodiscard]] double pcie(nvml_device gpu) const {
     unsigned generation = 0;
     unsigned lanes = 0;
-    if (pcie_generation(of, &generation) != success || pcie_lanes(of, &lanes) != success) return unmeasured;
+    if (pcie_generation(gpu, &generation) != success || pcie_lanes(gpu, &lanes) != success) return unmeasured;
     return pcie_gb_per_s(generation, lanes);
   }
 };
@@ -130,9 +130,9 @@ link_peak gpu_links::between(const std::string& from, const std::string& to) con
   const nvml_device target = nvml_->loaded.find(to);
   if (source == nullptr || target == nullptr) return {};
   if (const double gb_per_s = nvml_->nvlink(source, target); !std::isnan(gb_per_s)) return {gb_per_s, "NVLink"};
-  const double one = nvml_->pcie(source);
+  const double value = nvml_->pcie(source);
   const double other = nvml_->pcie(target);
-  return std::isnan(one) || std::isnan(other) ? link_peak{} : link_peak{std::min(one, other), "PCIe"};
+  return std::isnan(value) || std::isnan(other) ? link_peak{} : link_peak{std::min(value, other), "PCIe"};
 }
 
 double pcie_gb_per_s(unsigned generation, unsigned lanes) {

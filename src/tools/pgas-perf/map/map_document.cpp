@@ -23,9 +23,9 @@ using json = nlohmann::ordered_json;
 json number(double value) { return std::isnan(value) ? json() : json(value); }
 double figure(const json& from) { return from.is_null() ? unmeasured : from.get<double>(); }
 
-json figures(const square<double>& of) {
+json figures(const square<double>& values) {
   json rows = json::array();
-  for (const auto& line : of) {
+  for (const auto& line : values) {
     json& row = rows.emplace_back(json::array());
     for (const double value : line) row.push_back(number(value));
   }
@@ -83,9 +83,9 @@ json remarks(const world_map& map) {
   return texts;
 }
 
-json comparison(const map_comparison& of) {
+json comparison(const map_comparison& comparison) {
   json pairs = json::array();
-  for (const pair_change& each : of.pairs)
+  for (const pair_change& each : comparison.pairs)
     pairs.push_back({{"measure", each.measure},
                      {"pattern", each.in},
                      {"from", each.from},
@@ -93,7 +93,7 @@ json comparison(const map_comparison& of) {
                      {"before", each.before},
                      {"now", each.now},
                      {"slower_percent", 100 * each.slower}});
-  return {{"tolerance_percent", 100 * of.tolerance}, {"slower_pairs", of.too_slow()}, {"pairs", pairs}};
+  return {{"tolerance_percent", 100 * comparison.tolerance}, {"slower_pairs", comparison.too_slow()}, {"pairs", pairs}};
 }
 
 world_map read(const json& document) {

@@ -214,11 +214,12 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
     map.wrong += figures.wrong;
     ++map.measured_steps;
     if (step.what == nullptr) {
-      map.all_pairs = std::move(figures.of);
+      map.all_pairs = std::move(figures.by_pe);
     } else {
       pair_map& into = map_for(map, step, meter.unit_of(*step.what));
       for (std::size_t pe = 0; pe < step.traffic.to.size(); ++pe)
-        if (step.traffic.to[pe] >= 0) into.figures[pe][static_cast<std::size_t>(step.traffic.to[pe])] = figures.of[pe];
+        if (step.traffic.to[pe] >= 0)
+          into.figures[pe][static_cast<std::size_t>(step.traffic.to[pe])] = figures.by_pe[pe];
     }
     // Any PE may ask to end, PE 0 has the clock, and all PEs must end after the same step.
     constexpr std::uint64_t late = std::uint64_t{1} << 32;

@@ -110,7 +110,7 @@ step_figures traffic_meter::measure(const map_measure& what, const traffic_step&
   for (const int to : step.to) counts.push_back(to >= 0);
   std::uint32_t rounds = 0;
   step_figures found{run(r, at, each, counts, rounds), 0};
-  for (double& figure : found.of)
+  for (double& figure : found.by_pe)
     figure = what.more_is_better ? what.from_row * 8 * static_cast<double>(each.count) / figure
                                  : what.from_row * figure / 1e3;
 
@@ -146,7 +146,7 @@ step_figures traffic_meter::measure_all_pairs() {
   std::uint32_t rounds = 0;
   const std::vector<bool> counts(static_cast<std::size_t>(s_.world().n_pes()), true);
   step_figures found{run(r, at, each, counts, rounds), 0};
-  for (double& figure : found.of) figure = r.work(s_, at) / figure;
+  for (double& figure : found.by_pe) figure = r.work(s_, at) / figure;
   found.wrong = s_.sum(r.wrong(s_, at, each));
   return found;
 }

@@ -29,8 +29,8 @@ struct map_measure {
 [[nodiscard]] const std::vector<map_measure>& map_measures();
 
 struct step_figures {
-  std::vector<double> of;   ///< by transferring PE, in the measure's unit; unmeasured for other PEs
-  std::uint64_t wrong = 0;  ///< the number of wrong words over all PEs
+  std::vector<double> by_pe;  ///< by transferring PE, in the measure's unit; unmeasured for other PEs
+  std::uint64_t wrong = 0;    ///< the number of wrong words over all PEs
 };
 
 /// *Callers* all PEs, for the same step.

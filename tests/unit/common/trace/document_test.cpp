@@ -15,31 +15,31 @@ namespace {
 
 using namespace pgas::trace;
 
-event made(std::int64_t begin, std::int64_t end, const std::string& name) {
-  event one;
-  one.facts.begin = begin;
-  one.facts.end = end;
-  one.name = name;
-  return one;
+event make_event(std::int64_t begin, std::int64_t end, const std::string& name) {
+  event item;
+  item.facts.begin = begin;
+  item.facts.end = end;
+  item.name = name;
+  return item;
 }
 
 pe_trace pe(int number, std::vector<track> tracks) {
-  pe_trace one;
-  one.pe = number;
-  one.pes = 2;
-  one.host = "here";
-  one.pid = 100 + number;
-  one.job = "job";
-  one.begin = 5;
-  one.end = 1000;
-  one.clock_error = 17;
-  one.lost = 3;
-  one.tracks = std::move(tracks);
-  return one;
+  pe_trace pe;
+  pe.pe = number;
+  pe.pes = 2;
+  pe.host = "here";
+  pe.pid = 100 + number;
+  pe.job = "job";
+  pe.begin = 5;
+  pe.end = 1000;
+  pe.clock_error = 17;
+  pe.lost = 3;
+  pe.tracks = std::move(tracks);
+  return pe;
 }
 
 TEST(document, is_the_same_after_writing_and_reading) {
-  event put = made(10, 20, "put_signal");
+  event put = make_event(10, 20, "put_signal");
   put.facts.kind = event_kind::signal;
   put.facts.by = caller::kernel;
   put.facts.route = route::direct;
@@ -49,14 +49,14 @@ TEST(document, is_the_same_after_writing_and_reading) {
   put.facts.offset = 0;  // the first word of the heap is a valid word
   put.facts.value = 1;
   put.arrows_out = {7};
-  event wait = made(12, 30, "wait_until");
+  event wait = make_event(12, 30, "wait_until");
   wait.facts.kind = event_kind::wait;
   wait.facts.compare = 5;
   wait.facts.offset = 0;
   wait.facts.value = 1;
   wait.facts.seen = ~std::uint64_t{0};
   wait.arrows_in = {7, 8};
-  event barrier = made(40, 50, "barrier");
+  event barrier = make_event(40, 50, "barrier");
   barrier.facts.kind = event_kind::collective;
   barrier.facts.team = 2;
   barrier.facts.number = 9;
@@ -90,16 +90,17 @@ TEST(document, is_the_same_after_writing_and_reading) {
 }
 
 TEST(document, events_that_overlap_lie_on_several_tracks) {
-  const std::vector<event> overlapping = {made(0, 10, "a"),    made(5, 15, "b"),  made(6, 9, "in a"),
-                                          made(7, 8, "in it"), made(15, 20, "c"), made(15, 15, "moment")};
+  const std::vector<event> overlapping = {make_event(0, 10, "a"),   make_event(5, 15, "b"),
+                                          make_event(6, 9, "in a"), make_event(7, 8, "in it"),
+                                          make_event(15, 20, "c"),  make_event(15, 15, "moment")};
   const document after = read_perfetto(write_perfetto({{pe(0, {{"commands", overlapping}})}}));
   ASSERT_EQ(after.pes.at(0).tracks.size(), 2U);
   EXPECT_EQ(after.pes[0].tracks[1].name, "commands (2)");
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> times;
-  for (const track& one : after.pes[0].tracks) {
-    for (const event& is : one.events) {
+  for (const track& lane : after.pes[0].tracks) {
+    for (const event& is : lane.events) {
       times[is.name] = {is.facts.begin, is.facts.end};
-      for (const event& other : one.events) {
+      for (const event& other : lane.events) {
         const bool apart = is.facts.end <= other.facts.begin || other.facts.end <= is.facts.begin;
         const bool inside = (is.facts.begin <= other.facts.begin && other.facts.end <= is.facts.end) ||
                             (other.facts.begin <= is.facts.begin && is.facts.end <= other.facts.end);
@@ -112,7 +113,7 @@ TEST(document, events_that_overlap_lie_on_several_tracks) {
 }
 
 TEST(document, a_file_cut_off_anywhere_or_of_something_else_is_refused_or_shorter) {
-  const std::string whole = write_perfetto({{pe(0, {{"main", {made(1, 2, "a")}}})}});
+  const std::string whole = write_perfetto({{pe(0, {{"main", {make_event(1, 2, "a")}}})}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
     try {
       EXPECT_LE(read_perfetto(whole.substr(0, length)).pes.size(), 1U);
@@ -126,10 +127,10 @@ TEST(document, a_file_cut_off_anywhere_or_of_something_else_is_refused_or_shorte
 }
 
 TEST(document, texts_of_a_file_hold_no_control_characters) {
-  document of;
-  of.pes.push_back(pe(0, {{"host\x1b[2J", {made(10, 20, "call\x07\n")}}}));
-  of.pes[0].job = "job\x1b]0;title\x07";
-  const document read = read_perfetto(write_perfetto(of));
+  document trace;
+  trace.pes.push_back(pe(0, {{"host\x1b[2J", {make_event(10, 20, "call\x07\n")}}}));
+  trace.pes[0].job = "job\x1b]0;title\x07";
+  const document read = read_perfetto(write_perfetto(trace));
   EXPECT_EQ(read.pes[0].job, "job\\x1b]0;title\\x07");
   EXPECT_EQ(read.pes[0].tracks[0].name, "host\\x1b[2J");
   EXPECT_EQ(read.pes[0].tracks[0].events[0].name, "call\\x07\\x0a");

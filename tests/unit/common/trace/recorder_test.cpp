@@ -14,10 +14,10 @@ using pgas::trace::recorded_event;
 using pgas::trace::recorder;
 
 recorded_event numbered(std::uint64_t number) {
-  recorded_event made;
-  made.facts.number = number;
-  made.name = "test";
-  return made;
+  recorded_event result;
+  result.facts.number = number;
+  result.name = "test";
+  return result;
 }
 
 TEST(recorder, gives_the_events_of_a_thread_in_order) {
@@ -62,7 +62,7 @@ TEST(recorder, threads_have_rings_of_their_own_until_there_are_too_many) {
       ++arrived;
       while (arrived < n) std::this_thread::yield();  // the system may reuse the id of a thread that has ended
     });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& item : threads) item.join();
   events.close();
   EXPECT_EQ(events.take().size(), recorder::most_threads);
   EXPECT_EQ(events.lost(), 3U);
@@ -83,11 +83,11 @@ TEST(recorder, ends_while_threads_record) {
   events.close();
   const auto all = events.take();
   stop = true;
-  for (std::thread& one : threads) one.join();
+  for (std::thread& item : threads) item.join();
   ASSERT_EQ(all.size(), 3U);
-  for (const auto& one : all) {
-    ASSERT_FALSE(one.events.empty());
-    for (std::size_t i = 0; i < one.events.size(); ++i) EXPECT_EQ(one.events[i].facts.number, one.lost + i);
+  for (const auto& item : all) {
+    ASSERT_FALSE(item.events.empty());
+    for (std::size_t i = 0; i < item.events.size(); ++i) EXPECT_EQ(item.events[i].facts.number, item.lost + i);
   }
 }
 

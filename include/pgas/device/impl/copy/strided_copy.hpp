@@ -144,13 +144,13 @@ template <class T>
 /// Splits each block into a part that consists of units of the largest size and a part that consists of units of the
 /// smallest size. Calls call(unit_constant, start in each block, bytes in each block) for each part that is not empty.
 template <std::size_t Least, class Call>
-PGAS_FN void by_largest_units(const byte_blocks* of, Call call) {
-  const std::size_t unit = of->unit();
-  if (unit <= of->bytes) {
-    with_unit<Least>(unit, [=](auto known) { call(known, 0, of->bytes & (0 - decltype(known)::value)); });
+PGAS_FN void by_largest_units(const byte_blocks* blocks, Call call) {
+  const std::size_t unit = blocks->unit();
+  if (unit <= blocks->bytes) {
+    with_unit<Least>(unit, [=](auto known) { call(known, 0, blocks->bytes & (0 - decltype(known)::value)); });
   }
-  const std::size_t rest = of->bytes & (of->unit() - 1);
-  if (rest != 0) call(unit_constant<Least>{}, of->bytes - rest, rest);
+  const std::size_t rest = blocks->bytes & (blocks->unit() - 1);
+  if (rest != 0) call(unit_constant<Least>{}, blocks->bytes - rest, rest);
 }
 
 /// Iterates over the pieces that one thread copies, in all blocks of the data, without a division. A piece has `Unit`
@@ -191,19 +191,19 @@ class piece_index {
 
 /// Copies one thread's share of a range of each block. Several loads precede the first store.
 template <direction Direction, std::size_t Unit>
-PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_t part, slice me) {
+PGAS_OUTLINE void copy_part(const byte_blocks* blocks, std::size_t start, std::size_t part, slice me) {
   constexpr std::uint32_t batch = Unit == 16 ? 2 : 4;
-  for (piece_index<Unit> piece(part, me); piece.inside(of->count);) {
+  for (piece_index<Unit> piece(part, me); piece.inside(blocks->count);) {
     unit_word<Unit> v[batch] = {};
     piece_index<Unit> ahead = piece;
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i) {
-      if (ahead.inside(of->count)) v[i] = load_unit<source_space<Direction>, Unit>(ahead.in(of->src, start));
+      if (ahead.inside(blocks->count)) v[i] = load_unit<source_space<Direction>, Unit>(ahead.in(blocks->src, start));
       ahead.advance();
     }
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i) {
-      if (piece.inside(of->count)) store_unit<target_space<Direction>, Unit>(piece.in(of->dst, start), v[i]);
+      if (piece.inside(blocks->count)) store_unit<target_space<Direction>, Unit>(piece.in(blocks->dst, start), v[i]);
       piece.advance();
     }
   }
@@ -211,21 +211,21 @@ PGAS_OUTLINE void copy_part(const byte_blocks* of, std::size_t start, std::size_
 
 /// Copies blocks in the largest pieces that addresses and distances allow; all threads take part.
 template <direction Direction, std::size_t Least>
-PGAS_OUTLINE void copy_by_largest_units(const byte_blocks* of, slice me) {
-  by_largest_units<Least>(of, [=](auto known, std::size_t start, std::size_t part) {
-    copy_part<Direction, decltype(known)::value>(of, start, part, me);
+PGAS_OUTLINE void copy_by_largest_units(const byte_blocks* blocks, slice me) {
+  by_largest_units<Least>(blocks, [=](auto known, std::size_t start, std::size_t part) {
+    copy_part<Direction, decltype(known)::value>(blocks, start, part, me);
   });
 }
 
 /// Copies large blocks one after another, in 16-byte words.
 template <direction Direction, std::size_t Unit, PGAS_IS(group) G>
-PGAS_OUTLINE void copy_block_by_block(byte_blocks* of, G g) {
+PGAS_OUTLINE void copy_block_by_block(byte_blocks* blocks, G g) {
   using unit = unit_word<Unit>;
-  for (; of->count != 0; --of->count) {
-    copy_by<Direction>(g, reinterpret_cast<unit*>(of->dst.start), reinterpret_cast<const unit*>(of->src.start),
-                       of->bytes / Unit);
-    of->dst.start += of->dst.step;
-    of->src.start += of->src.step;
+  for (; blocks->count != 0; --blocks->count) {
+    copy_by<Direction>(g, reinterpret_cast<unit*>(blocks->dst.start), reinterpret_cast<const unit*>(blocks->src.start),
+                       blocks->bytes / Unit);
+    blocks->dst.start += blocks->dst.step;
+    blocks->src.start += blocks->src.step;
   }
 }
 

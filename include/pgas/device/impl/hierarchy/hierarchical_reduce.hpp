@@ -23,7 +23,7 @@ PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
 }
 
 /// Second step, across domains: a member reduces its slice of the domains' results and sends the result to the owners.
-PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* made) {
+PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* result) {
   const team_view& team = call->here.team;
   const partition all =
       domain_partition(reinterpret_cast<std::uintptr_t>(call->src), call->element, call->count, team.n_pes());
@@ -35,7 +35,7 @@ PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* m
                        0,
                        0,
                        0};
-  *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
+  *result = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
 }
 
 /// Third step, within the domain: a member puts its slice of the result to the other members.

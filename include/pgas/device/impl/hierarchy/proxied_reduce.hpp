@@ -34,7 +34,7 @@ struct staged_job {
   const participant* here;
   reduce_job job;
   owned_part owned;
-  operands of;
+  operands kind;
   operation what;
 };
 
@@ -98,7 +98,7 @@ class staged_reduce {
     result_ = result;
     sizes_ = sizes;
     me_ = me;
-    by_domain_ = whole() && call->of == operands::domains;
+    by_domain_ = whole() && call->kind == operands::domains;
     unit_ = nullptr;
     const std::int32_t proxied_pe = n_operands();
     max_proxied_ = proxied_pe < most_buffers ? proxied_pe : most_buffers;
@@ -226,18 +226,18 @@ class staged_reduce {
   /// The step from operand `begin` of the elements from `first` on; empty after the last step.
   [[nodiscard]] PGAS_FN step step_at(std::size_t first, std::int32_t begin) const {
     const std::size_t left = call_->job.count - first;
-    step made{first, left < length_ ? left : length_, begin, begin};
-    if (made.count == 0) return made;
+    step result{first, left < length_ ? left : length_, begin, begin};
+    if (result.count == 0) return result;
     PGAS_ROLLED
     for (std::int32_t d = by_domain_ ? of_.hierarchy.domains() - 1 : -1; d >= 0; --d) {
       const std::size_t owned = owner_of(call_, sizes_.element, d, first).count;
-      if (owned < made.count) made.count = owned;
+      if (owned < result.count) result.count = owned;
     }
     PGAS_ROLLED
-    for (std::int32_t proxied_pe = 0; made.end < n_operands(); ++made.end) {
-      if (!ctx().is_direct(world_pe(made.end, first)) && ++proxied_pe > max_proxied_) break;
+    for (std::int32_t proxied_pe = 0; result.end < n_operands(); ++result.end) {
+      if (!ctx().is_direct(world_pe(result.end, first)) && ++proxied_pe > max_proxied_) break;
     }
-    return made;
+    return result;
   }
 
   [[nodiscard]] PGAS_FN step behind(const step& before) const {

@@ -68,9 +68,9 @@ class cpu_block_state {
       if (each.id == id && each.members == members) return *each.state;
     }
     named_.push_back({id, members, std::make_unique<cpu_block_state>(members)});
-    cpu_block_state& made = *named_.back().state;
-    if ((word_.load(std::memory_order_acquire) & failed_bit) != 0) made.fail();
-    return made;
+    cpu_block_state& result = *named_.back().state;
+    if ((word_.load(std::memory_order_acquire) & failed_bit) != 0) result.fail();
+    return result;
   }
 
   /// The memory for a value: written by one member and read by all, with a barrier before and after.

@@ -50,8 +50,8 @@ constexpr function functions[] = {
 [[gnu::constructor(101)]] void load() {
   void* const library = ::dlopen(PGAS_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) refuse();
-  for (const function& one : functions)
-    if ((*one.address = ::dlsym(library, one.name)) == nullptr) refuse();
+  for (const function& item : functions)
+    if ((*item.address = ::dlsym(library, item.name)) == nullptr) refuse();
 }
 
 }  // namespace
