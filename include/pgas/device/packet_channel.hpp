@@ -26,7 +26,7 @@
 
 #include "pgas/detail/names_begin.inc"
 
-#include "pgas/device/impl/ll/packet_channel.hpp"
+#include "pgas/device/impl/ll/packet_box.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/type_requirements.hpp"
 

@@ -111,7 +111,7 @@ void world::list_waits(const detail::wanted_list<wait_info>& listed) const {
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - waiting.since);
     waits.push_back(std::move(command));
   }
-  for (const detail::call_list::call& item : found.calls) {
+  for (const detail::calls_in_progress::call& item : found.calls) {
     wait_info call;
     call.what = item.name;
     call.lasted = item.lasted;

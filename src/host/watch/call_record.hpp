@@ -6,7 +6,7 @@
 
 #include "common/trace/recorder.hpp"
 #include "device/device.hpp"
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 
 namespace pgas::detail {
 
@@ -16,7 +16,7 @@ class call_record {
  public:
   /// The places in which a call is recorded. If a pointer is null, the call is not recorded in this place.
   struct places {
-    call_list* calls;
+    calls_in_progress* calls;
     trace::recorder* events;
     device* ranges;
   };

@@ -10,7 +10,7 @@
 #include "host/heap/heap.hpp"
 #include "host/log/logger.hpp"
 #include "host/proxy/proxy_thread.hpp"
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 #include "host/watch/operation_counter.hpp"
 #include "pgas/version.h"
 
@@ -27,11 +27,11 @@ proxy_stats stats_of(const proxy_statistics& from) {
           from.message_ops, from.early_messages, from.chunks,        from.chunk_bytes};
 }
 
-std::vector<call_stats> stats_of(const call_list& calls) {
+std::vector<call_stats> stats_of(const calls_in_progress& calls) {
   std::vector<call_stats> found;
-  for (const call_list::total& total : calls.totals())
+  for (const calls_in_progress::total& total : calls.totals())
     found.push_back({std::string(total.name), total.calls, total.time, {}});
-  for (const call_list::call& call : calls.now()) {
+  for (const calls_in_progress::call& call : calls.now()) {
     auto entry = std::ranges::find(found, call.name, &call_stats::name);
     if (entry == found.end()) entry = found.insert(entry, {call.name, 0, {}, {}});
     entry->running = std::max<std::chrono::nanoseconds>(entry->running, call.lasted);

@@ -16,7 +16,7 @@ class logger;
 
 namespace pgas::detail {
 
-class call_list;
+class calls_in_progress;
 class control_plane;
 class heap;
 class operation_counter;
@@ -27,7 +27,7 @@ struct stats_sources {
   class control_plane& control_plane;
   class heap& heap;
   const proxy_thread* proxy;  ///< null if all PEs are direct peers
-  call_list& calls;
+  calls_in_progress& calls;
   operation_counter& operations;
   log::logger& log;
   const pe_info& here;

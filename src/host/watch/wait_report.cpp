@@ -120,7 +120,7 @@ std::string wait_report::text_of(const awaited_command& command) const {
                      field_of_place(command.cmd.offset));
 }
 
-std::string wait_report::text_of(const call_list::call& call) const {
+std::string wait_report::text_of(const calls_in_progress::call& call) const {
   std::string word;
   if (call.word)
     word = fmt::format(R"(,"word":{{"offset":{},"compare":"{}","expected":{},"seen":{},"pe":{}{}}})", call.word->offset,
@@ -149,8 +149,8 @@ std::string wait_report::sentence_of(const awaited_command& command) const {
                      words_of_place(command.cmd.offset));
 }
 
-std::string wait_report::sentence_of(const call_list::call& call) const {
-  const std::optional<call_list::awaited_word>& word = call.word;
+std::string wait_report::sentence_of(const calls_in_progress::call& call) const {
+  const std::optional<calls_in_progress::awaited_word>& word = call.word;
   return fmt::format("{} has waited {:.1f} s{}", call.name, static_cast<double>(call.lasted.count()) / 1000.0,
                      word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");
 }
@@ -178,8 +178,8 @@ bool wait_report::settled() const {
   for (failure_record& record : control_->answers)
     if (load(record.complete) == questions_) return true;
   const auto open = std::chrono::steady_clock::now() - asked_at_;
-  return std::ranges::none_of(calls_->now(),
-                              [open](const call_list::call& call) { return !call.word && call.lasted >= open; });
+  return std::ranges::none_of(
+      calls_->now(), [open](const calls_in_progress::call& call) { return !call.word && call.lasted >= open; });
 }
 
 pe_waits wait_report::collect() {
@@ -247,8 +247,8 @@ std::vector<long_wait> wait_report::overdue(std::chrono::milliseconds limit) con
   for (const auto& [time, i] : longest(last_.commands, [](const awaited_command& command) { return lasted(command); }))
     add(time, last_.commands[i]);
   const bool waits_inside = !last_.kernels.empty() || !last_.commands.empty();
-  for (const auto& [time, i] : longest(last_.calls, [](const call_list::call& call) { return call.lasted; })) {
-    const call_list::call& call = last_.calls[i];
+  for (const auto& [time, i] : longest(last_.calls, [](const calls_in_progress::call& call) { return call.lasted; })) {
+    const calls_in_progress::call& call = last_.calls[i];
     if (call.word || (!waits_inside && !std::string_view(call.name).ends_with("synchronize"))) add(time, call);
   }
   return found;
@@ -260,7 +260,7 @@ std::vector<std::string> wait_report::sentences() const {
   if (control_ == nullptr) return all;
   for (const kernel_wait& wait : last_.kernels) all.push_back(sentence_of(wait));
   for (const awaited_command& command : last_.commands) all.push_back(sentence_of(command));
-  for (const call_list::call& call : last_.calls) all.push_back(sentence_of(call));
+  for (const calls_in_progress::call& call : last_.calls) all.push_back(sentence_of(call));
   return all;
 }
 

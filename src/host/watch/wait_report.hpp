@@ -14,7 +14,7 @@
 #include "host/failure/question_service.hpp"
 #include "host/heap/allocation_list.hpp"
 #include "host/proxy/proxy_thread.hpp"
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 #include "host/watch/stream_log.hpp"
 #include "host/watch/team_list.hpp"
 #include "pgas/detail/failure_record.hpp"
@@ -43,7 +43,7 @@ struct pe_waits {
   std::optional<crowded_channel> crowd;
   bool more = false;                      ///< whether the PE has further waits, which did not fit
   std::vector<awaited_command> commands;  ///< commands whose answers kernels or calls wait for
-  std::vector<call_list::call> calls;
+  std::vector<calls_in_progress::call> calls;
   std::uint64_t short_calls = 0;  ///< short calls since the question
   std::chrono::milliseconds idle{};
 };
@@ -60,7 +60,7 @@ class wait_report {
   /// All arguments outlive the call of end().
   /// @param control the control block of this PE, by its host address
   /// @param proxy the proxy; null if all PEs are direct peers
-  wait_report(control_block& control, const call_list& calls, const team_list& teams, const stream_log& streams,
+  wait_report(control_block& control, const calls_in_progress& calls, const team_list& teams, const stream_log& streams,
               proxy_thread* proxy = nullptr, locator locate = {})
       : control_(&control),
         calls_(&calls),
@@ -101,18 +101,18 @@ class wait_report {
   [[nodiscard]] std::string teams_of_waits() const;
   [[nodiscard]] std::string text_of(const kernel_wait& wait) const;
   [[nodiscard]] std::string text_of(const awaited_command& command) const;
-  [[nodiscard]] std::string text_of(const call_list::call& call) const;
+  [[nodiscard]] std::string text_of(const calls_in_progress::call& call) const;
   [[nodiscard]] std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
                                          std::uint64_t seen) const;
   [[nodiscard]] std::string sentence_of(const kernel_wait& wait) const;
   [[nodiscard]] std::string sentence_of(const awaited_command& command) const;
-  [[nodiscard]] std::string sentence_of(const call_list::call& call) const;
+  [[nodiscard]] std::string sentence_of(const calls_in_progress::call& call) const;
   template <class List>
   [[nodiscard]] std::string joined(const List& list) const;
 
   mutable std::mutex mutex_;
   control_block* control_;  ///< null after end()
-  const call_list* calls_;
+  const calls_in_progress* calls_;
   const team_list& teams_;
   const stream_log& streams_;
   proxy_thread* proxy_;

@@ -24,7 +24,7 @@
 #include "host/proxy/device_route_table.hpp"
 #include "host/proxy/proxy_service.hpp"
 #include "host/topology/domains.hpp"
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 #include "host/watch/collect_stats.hpp"
 #include "host/watch/operation_counter.hpp"
 #include "host/watch/stream_log.hpp"
@@ -154,7 +154,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void remove_stream(stream_handle result) noexcept;
 
   /// The calls in progress of this PE's threads.
-  [[nodiscard]] call_list& calls() noexcept { return calls_; }
+  [[nodiscard]] calls_in_progress& calls() noexcept { return calls_; }
 
   /// The teams that this PE is in.
   [[nodiscard]] team_list& teams() noexcept { return teams_; }
@@ -213,7 +213,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void free_control() noexcept;
 
   const fork_guard process_;
-  call_list calls_;
+  calls_in_progress calls_;
   team_list teams_;
   std::optional<operation_counter> operations_;
   std::optional<trace_session> trace_;

@@ -14,7 +14,7 @@
 #include "map/map_command.hpp"
 #include "measure.hpp"
 #include "pgas/pgas.hpp"
-#include "report.hpp"
+#include "result_table.hpp"
 #include "tools/common/tool.hpp"
 
 namespace {

@@ -56,7 +56,7 @@ ordered_json describe(const document& trace, const place& where) {
 
 }  // namespace
 
-std::string events_json(const joined& from, const selection& which) {
+std::string events_json(const merged_trace& from, const selection& which) {
   constexpr double ns_per_ms = 1e6;
   const document& trace = from.all;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

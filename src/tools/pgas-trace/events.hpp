@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/pgas-trace/join_files.hpp"
+#include "tools/pgas-trace/merge_files.hpp"
 
 namespace pgas_trace {
 
@@ -20,6 +20,6 @@ struct selection {
 
 /// A document with the events in the selected time, in the order of PE, track and start time, and with the arrows
 /// between them. docs/trace.md lists the members.
-[[nodiscard]] std::string events_json(const joined& from, const selection& which);
+[[nodiscard]] std::string events_json(const merged_trace& from, const selection& which);
 
 }  // namespace pgas_trace

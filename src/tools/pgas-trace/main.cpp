@@ -10,7 +10,7 @@
 
 #include "tools/common/tool.hpp"
 #include "tools/pgas-trace/events.hpp"
-#include "tools/pgas-trace/join_files.hpp"
+#include "tools/pgas-trace/merge_files.hpp"
 #include "tools/pgas-trace/summary.hpp"
 
 namespace {
@@ -79,7 +79,7 @@ pgas::tools::page about_events() {
 }
 
 int merge(const std::string& to, const std::vector<std::string>& from) {
-  joined all = join_files(from);
+  merged_trace all = merge_files(from);
   const arrows found = find_arrows(all.all);
   draw(found, all.all);
   write_file(to, pgas::trace::write_perfetto(all.all));
@@ -90,7 +90,7 @@ int merge(const std::string& to, const std::vector<std::string>& from) {
 }
 
 int summary_of(const std::vector<std::string>& files, bool as_json) {
-  const summary result = summarize(join_files(files));
+  const summary result = summarize(merge_files(files));
   fmt::print("{}\n", as_json ? json_of(result) : text_of(result));
   return 0;
 }
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   try {
     if (merging->parsed()) return merge(to, files);
     if (summing->parsed()) return summary_of(files, as_json);
-    fmt::print("{}\n", events_json(join_files(files), which));
+    fmt::print("{}\n", events_json(merge_files(files), which));
     return 0;
   } catch (const std::exception& why) {
     fmt::print(stderr, "pgas-trace: {}\n", why.what());

@@ -49,7 +49,7 @@ std::map<std::pair<std::uint64_t, std::uint64_t>, std::int32_t> last_of_collecti
 
 }  // namespace
 
-summary summarize(const joined& from) {
+summary summarize(const merged_trace& from) {
   const document& trace = from.all;
   summary result;
   result.remarks = from.remarks;

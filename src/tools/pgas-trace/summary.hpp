@@ -10,7 +10,7 @@
 
 #include "tools/pgas-trace/arrows.hpp"
 #include "tools/pgas-trace/critical_path.hpp"
-#include "tools/pgas-trace/join_files.hpp"
+#include "tools/pgas-trace/merge_files.hpp"
 
 namespace pgas_trace {
 
@@ -52,7 +52,7 @@ struct summary {
   std::vector<path_step> path;
 };
 
-[[nodiscard]] summary summarize(const joined& from);
+[[nodiscard]] summary summarize(const merged_trace& from);
 
 /// The summary as tables of at most 100 columns, for people.
 [[nodiscard]] std::string text_of(const summary& totals);

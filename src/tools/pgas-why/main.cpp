@@ -16,7 +16,7 @@
 #include "tools/common/tool.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 #include "tools/pgas-why/find_joining.hpp"
-#include "tools/pgas-why/report.hpp"
+#include "tools/pgas-why/job_report.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "tools/pgas-why/report.hpp"
+#include "tools/pgas-why/job_report.hpp"
 
 namespace pgas_why {
 

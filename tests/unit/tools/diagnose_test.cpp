@@ -10,7 +10,7 @@
 #include "host/watch/find_root.hpp"
 #include "host/watch/told_waits.hpp"
 #include "tools/pgas-why/find_joining.hpp"
-#include "tools/pgas-why/report.hpp"
+#include "tools/pgas-why/job_report.hpp"
 
 namespace {
 

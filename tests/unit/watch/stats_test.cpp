@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 #include "host/watch/operation_counter.hpp"
 #include "pgas/world_stats.hpp"
 
@@ -53,8 +53,8 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
   EXPECT_EQ(counter.counts_of(0, caller::host).puts, 0u);
 }
 
-TEST(call_list, adds_up_the_calls_of_a_name) {
-  detail::call_list calls;
+TEST(calls_in_progress, adds_up_the_calls_of_a_name) {
+  detail::calls_in_progress calls;
   const std::string same = "barrier";  // has a different address than the literal
   for (const char* const name : {"barrier", same.c_str(), "quiet"}) {
     ASSERT_TRUE(calls.enter(name));
@@ -62,7 +62,7 @@ TEST(call_list, adds_up_the_calls_of_a_name) {
     std::this_thread::sleep_for(60ms);
     calls.leave();
   }
-  const std::vector<detail::call_list::total> totals = calls.totals();
+  const std::vector<detail::calls_in_progress::total> totals = calls.totals();
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(totals[0].name, "barrier");
   EXPECT_EQ(totals[0].calls, 2u);
@@ -72,8 +72,8 @@ TEST(call_list, adds_up_the_calls_of_a_name) {
   EXPECT_GE(totals[1].time, 40ms);
 }
 
-TEST(call_list, knows_how_long_nobody_was_in_a_call) {
-  detail::call_list calls;
+TEST(calls_in_progress, knows_how_long_nobody_was_in_a_call) {
+  detail::calls_in_progress calls;
   std::this_thread::sleep_for(60ms);
   EXPECT_GE(calls.idle_with_short_calls(), 40ms);
   ASSERT_TRUE(calls.enter("barrier"));

@@ -68,7 +68,7 @@ class WaitReport : public ::testing::Test {
 
   std::vector<std::uint64_t> area_;
   control_block control_{};
-  call_list calls_;
+  calls_in_progress calls_;
   std::unique_ptr<device> device_ = make_cpu_device();
   team_list teams_;
   stream_log streams_{*device_};

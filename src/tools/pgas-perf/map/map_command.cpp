@@ -18,7 +18,7 @@
 #include "map/map_summary.hpp"
 #include "map/map_text.hpp"
 #include "pgas/pgas.hpp"
-#include "report.hpp"
+#include "result_table.hpp"
 #include "tools/common/text.hpp"
 #include "tools/common/tool.hpp"
 

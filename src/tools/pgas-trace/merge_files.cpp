@@ -1,4 +1,4 @@
-#include "tools/pgas-trace/join_files.hpp"
+#include "tools/pgas-trace/merge_files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,8 +42,8 @@ void add_remarks(const document& trace, std::vector<std::string>& remarks) {
 
 }  // namespace
 
-joined join_files(const std::vector<std::string>& paths) {
-  joined result;
+merged_trace merge_files(const std::vector<std::string>& paths) {
+  merged_trace result;
   for (const std::string& path : paths) {
     document next;
     try {

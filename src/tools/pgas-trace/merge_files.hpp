@@ -9,14 +9,14 @@
 
 namespace pgas_trace {
 
-struct joined {
+struct merged_trace {
   pgas::trace::document all;         ///< the PEs by number
   std::vector<std::string> remarks;  ///< sentences about events that are missing, lost or uncertain
 };
 
 /// *Errors* std::runtime_error with the name of the file, if a file cannot be read, is not a trace, belongs to another
 /// job than the first file, or contains the same PE as another file.
-[[nodiscard]] joined join_files(const std::vector<std::string>& paths);
+[[nodiscard]] merged_trace merge_files(const std::vector<std::string>& paths);
 
 /// Creates or replaces the file.
 /// *Errors* std::runtime_error with the name of the file.

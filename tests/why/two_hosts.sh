@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one PE of a job on two hosts. The job hangs until its wait times out. Meanwhile the PE with rank 0 runs pgas-why
-# on its host. Usage: of_two_hosts.sh HANG PGAS-WHY
+# on its host. Usage: two_hosts.sh HANG PGAS-WHY
 PGAS_WAIT_TIMEOUT=8s "$1" missing_signal > /dev/null 2>&1 &
 pe=$!
 if [ "${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 ]; then

@@ -15,7 +15,7 @@ namespace pgas::detail {
 /// Each of the first threads has a separate slot; further threads share slots. All words are atomic, so another thread
 /// may read them at any time. If a call ends while another thread reads its slot, the result can mix two calls. The
 /// next read is correct.
-class call_list {
+class calls_in_progress {
  public:
   /// The word that a call waits for.
   struct awaited_word {

@@ -1,4 +1,4 @@
-#include "tools/pgas-why/report.hpp"
+#include "tools/pgas-why/job_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "host/watch/call_list.hpp"
+#include "host/watch/calls_in_progress.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -13,24 +13,24 @@ std::chrono::milliseconds in_ms(std::int64_t ns) {
 
 }  // namespace
 
-std::int64_t call_list::coarse_ns() noexcept {
+std::int64_t calls_in_progress::coarse_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-std::size_t call_list::next_place() noexcept {
+std::size_t calls_in_progress::next_place() noexcept {
   static std::atomic<std::size_t> threads{0};
   return threads.fetch_add(1, std::memory_order_relaxed) % most_places;
 }
 
-std::uint64_t call_list::short_calls() const noexcept {
+std::uint64_t calls_in_progress::short_calls() const noexcept {
   std::uint64_t all = 0;
   for (const place& slot : places_) all += slot.short_calls.load(std::memory_order_relaxed);
   return all;
 }
 
-bool call_list::enter(const char* name) noexcept {
+bool calls_in_progress::enter(const char* name) noexcept {
   place& here = mine();
   if (here.name.load(std::memory_order_relaxed) != nullptr) return false;
   here.since.store(coarse_ns(), std::memory_order_relaxed);
@@ -38,7 +38,7 @@ bool call_list::enter(const char* name) noexcept {
   return true;
 }
 
-void call_list::leave() noexcept {
+void calls_in_progress::leave() noexcept {
   place& here = mine();
   const std::int64_t now = coarse_ns();
   add(here.name.load(std::memory_order_relaxed), now - here.since.load(std::memory_order_relaxed));
@@ -47,7 +47,7 @@ void call_list::leave() noexcept {
   last_end_.store(now, std::memory_order_relaxed);
 }
 
-void call_list::add(const char* name, std::int64_t ns) noexcept {
+void calls_in_progress::add(const char* name, std::int64_t ns) noexcept {
   if (name == nullptr || ns < 0) return;  // another thread that shares the slot has changed the entry
   for (std::size_t at = reinterpret_cast<std::uintptr_t>(name), tried = 0; tried < most_names; ++at, ++tried) {
     sum& here = sums_[at % most_names];
@@ -60,7 +60,7 @@ void call_list::add(const char* name, std::int64_t ns) noexcept {
   }
 }
 
-std::vector<call_list::total> call_list::totals() const {
+std::vector<calls_in_progress::total> calls_in_progress::totals() const {
   std::vector<total> found;
   for (const sum& item : sums_) {
     const char* const name = item.name.load(std::memory_order_relaxed);
@@ -74,7 +74,7 @@ std::vector<call_list::total> call_list::totals() const {
   return found;
 }
 
-void call_list::waits_for(const awaited_word& word) noexcept {
+void calls_in_progress::waits_for(const awaited_word& word) noexcept {
   place& here = mine();
   here.expected.store(word.expected, std::memory_order_relaxed);
   here.seen.store(word.seen, std::memory_order_relaxed);
@@ -83,7 +83,7 @@ void call_list::waits_for(const awaited_word& word) noexcept {
   here.offset.store(word.offset, std::memory_order_release);
 }
 
-std::vector<call_list::call> call_list::now() const {
+std::vector<calls_in_progress::call> calls_in_progress::now() const {
   std::vector<call> calls;
   for (const place& slot : places_) {
     const char* const name = slot.name.load(std::memory_order_acquire);
@@ -98,17 +98,17 @@ std::vector<call_list::call> call_list::now() const {
   return calls;
 }
 
-std::chrono::milliseconds call_list::idle() const noexcept {
+std::chrono::milliseconds calls_in_progress::idle() const noexcept {
   return in_ms(coarse_ns() - last_end_.load(std::memory_order_relaxed));
 }
 
-void call_list::look() noexcept {
+void calls_in_progress::look() noexcept {
   const std::uint64_t all = short_calls();
   if (seen_short_calls_.exchange(all, std::memory_order_relaxed) != all)
     last_short_.store(coarse_ns(), std::memory_order_relaxed);
 }
 
-std::chrono::milliseconds call_list::idle_with_short_calls() const noexcept {
+std::chrono::milliseconds calls_in_progress::idle_with_short_calls() const noexcept {
   for (const place& slot : places_)
     if (slot.name.load(std::memory_order_relaxed) != nullptr) return {};
   const std::int64_t last =

@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "result_table.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
