@@ -89,4 +89,14 @@ unique_fd open_output_file(const std::string& path, int disposition, std::string
   return file;
 }
 
+int write_all(int fd, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 }  // namespace pgas::detail

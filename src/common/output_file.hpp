@@ -1,6 +1,6 @@
 /// @file
 /// Names and opens the files of settings that many processes share: PGAS_LOG_FILE, PGAS_TRACE. The name of such a file
-/// is often predictable, and its directory is often writable for other users, such as /tmp.
+/// is often predictable, and its directory is often writable for other users, such as /tmp. Also writes text to files.
 #pragma once
 
 #include <optional>
@@ -29,5 +29,9 @@ namespace pgas::detail {
 /// @param why on failure, the reason and the remedy.
 /// *On return* an empty descriptor on failure.
 [[nodiscard]] unique_fd open_output_file(const std::string& path, int disposition, std::string& why);
+
+/// Writes the text by one call, so that the lines of several threads and processes do not mix. If a full pipe accepts
+/// only a part, further calls write the rest. Returns 0, or the error number.
+int write_all(int fd, std::string_view text) noexcept;
 
 }  // namespace pgas::detail

@@ -27,17 +27,6 @@ int open_file(std::string_view pattern) {
   return file.release();
 }
 
-// One call writes a line, so that lines of several threads and processes do not mix. If a full pipe accepts only a
-// part, further calls write the rest.
-void write_whole(int descriptor, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t n = ::write(descriptor, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 }  // namespace
 
 std::string_view to_string(log_level level) noexcept {
@@ -79,10 +68,10 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
     }
     line += detail::printable(fmt::vformat(format, args));  // the message may contain strings of the program
     line += '\n';
-    write_whole(descriptor_, line);
+    detail::write_all(descriptor_, line);
   } catch (...) {
     // Out of memory, or a formatter threw: writes a line without the text.
-    write_whole(descriptor_, "[pgas] error: a log line could not be formatted\n");
+    detail::write_all(descriptor_, "[pgas] error: a log line could not be formatted\n");
   }
   errno = callers_errno;
 }

@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -26,16 +24,6 @@ std::string path_of(const std::string& pattern, int pe) {
   if (!names_process(pattern)) path += fmt::format(".{}", pe);
   if (const int before = worlds.fetch_add(1); before > 0) path += fmt::format(".world{}", before + 1);
   return path;
-}
-
-int write_all(int file, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return 0;
 }
 
 trace::track track_of(const trace::recorder::thread_events& from, const clock_mapping& to_first,

@@ -9,7 +9,7 @@
 
 namespace pgas::tools {
 
-/// The columns of help, and of tables if the width of the terminal is not known.
+/// The width of help texts in columns. Also the width of tables if the width of the terminal is not known.
 inline constexpr std::size_t usual_width = 100;
 
 /// The text in lines. Lines are broken at blanks, or inside a word that is longer than a line. The first line has at

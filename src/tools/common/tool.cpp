@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -103,5 +106,20 @@ void set_page(CLI::App& app, page says) {
 }
 
 int end_with(const CLI::App& app, const CLI::ParseError& stop) { return app.exit(stop) == 0 ? 0 : wrong_command_line; }
+
+std::string write_file(const std::string& path, std::string_view content) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(content.data(), static_cast<std::streamsize>(content.size()));
+  file.close();
+  return file ? "" : fmt::format("{} cannot be written: {}", path, std::strerror(errno));
+}
+
+std::string write_output(const std::string& path, std::string_view content) {
+  if (path != "-") return write_file(path, content);
+  fmt::print("{}", content);
+  std::fflush(stdout);
+  return "";
+}
 
 }  // namespace pgas::tools

@@ -7,6 +7,9 @@
 ///     try { app.parse(argc, argv); } catch (const CLI::ParseError& stop) { return pgas::tools::end_with(app, stop); }
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "tools/common/command.hpp"
 
 namespace CLI {
@@ -23,5 +26,10 @@ void set_page(CLI::App& app, page says);
 
 /// Prints the reason why the parsing of the command line ended. Returns the exit status.
 [[nodiscard]] int end_with(const CLI::App& app, const CLI::ParseError& stop);
+
+/// Creates or replaces a file. Returns the reason of a failure, with the name of the file; empty on success.
+[[nodiscard]] std::string write_file(const std::string& path, std::string_view content);
+/// Like write_file(). The name "-" is standard output.
+[[nodiscard]] std::string write_output(const std::string& path, std::string_view content);
 
 }  // namespace pgas::tools

@@ -13,6 +13,7 @@
 #include "host/topology/find_domains.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "pgas/error.hpp"
+#include "tools/pgas-doctor/child_trial.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 #include "tools/pgas-doctor/mapped_segment.hpp"
 

@@ -6,6 +6,7 @@
 #include "host/config/read_environment.hpp"
 #include "host/log/logger.hpp"
 #include "host/transport/ucx/ucx_settings.hpp"
+#include "tools/pgas-doctor/child_trial.hpp"
 #include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 

@@ -9,6 +9,7 @@
 #include "host/config/read_environment.hpp"
 #include "host/topology/p2p_setting.hpp"
 #include "pgas/error.hpp"
+#include "tools/pgas-doctor/child_trial.hpp"
 #include "tools/pgas-doctor/examination.hpp"
 #include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/job_facts.hpp"

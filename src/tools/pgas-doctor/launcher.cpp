@@ -9,7 +9,7 @@
 #include "host/config/option_value.hpp"
 #include "host/config/read_environment.hpp"
 #include "pgas/error.hpp"
-#include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/child_trial.hpp"
 
 namespace pgas::doctor {
 

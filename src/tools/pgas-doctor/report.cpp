@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "pgas/error.hpp"
 #include "tools/common/text.hpp"
+#include "tools/common/tool.hpp"
 
 namespace pgas::doctor {
 
@@ -142,15 +142,9 @@ std::string document_of(const subject& what, const std::vector<row>& rows) {
 
 void report(const request& how, const subject& what, const std::vector<row>& rows) {
   if (how.json) {
-    const std::string text = document_of(what, rows);
-    if (*how.json == "-") {
-      fmt::print("{}", text);
-      std::fflush(stdout);
-      return;
-    }
-    std::ofstream file(*how.json);
-    file << text;
-    if (!file.flush()) fmt::print(stderr, "pgas-doctor: {} cannot be written\n", *how.json);
+    if (const std::string why = tools::write_output(*how.json, document_of(what, rows)); !why.empty())
+      fmt::print(stderr, "pgas-doctor: {}\n", why);
+    if (*how.json == "-") return;
   }
   fmt::print("{}", table_of(what, rows, look_of_terminal()));
   std::fflush(stdout);

@@ -15,6 +15,7 @@
 
 #include "common/deadline.hpp"
 #include "pgas/error.hpp"
+#include "tools/pgas-doctor/child_trial.hpp"
 #include "tools/pgas-doctor/examination.hpp"
 #include "tools/pgas-doctor/report.hpp"
 

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "pgas/error.hpp"
 #include "tools/common/text.hpp"
+#include "tools/common/tool.hpp"
 
 namespace pgas::perf {
 
@@ -112,18 +111,8 @@ void write_json(const options& how, world& w, const std::vector<result>& all) {
                                    {"checked", each.checked},
                                    {"wrong", each.wrong}});
   }
-  const std::string text = document.dump(1) + '\n';
-  if (how.json == "-") {
-    std::cout << text << std::flush;
-    return;
-  }
-  write_file(how.json, text);
-}
-
-void write_file(const std::string& name, const std::string& text) {
-  std::ofstream file(name);
-  file << text;
-  if (!file.flush()) throw error(code::system, fmt::format("{} cannot be written", name));
+  if (const std::string why = tools::write_output(how.json, document.dump(1) + '\n'); !why.empty())
+    throw error(code::system, why);
 }
 
 }  // namespace pgas::perf

@@ -30,9 +30,7 @@ class table {
   bool terminal_;
 };
 
-/// Writes all results as one JSON document. *Errors* as write_file().
+/// Writes all results as one JSON document. *Errors* system if the file cannot be written.
 void write_json(const options& how, world& w, const std::vector<result>& all);
-/// *Errors* system if the file cannot be written.
-void write_file(const std::string& name, const std::string& text);
 
 }  // namespace pgas::perf

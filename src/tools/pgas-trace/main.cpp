@@ -82,7 +82,8 @@ int merge(const std::string& to, const std::vector<std::string>& from) {
   merged_trace all = merge_files(from);
   const arrows found = find_arrows(all.all);
   draw(found, all.all);
-  write_file(to, pgas::trace::write_perfetto(all.all));
+  if (const std::string why = pgas::tools::write_file(to, pgas::trace::write_perfetto(all.all)); !why.empty())
+    throw std::runtime_error(why);
   fmt::print("{}: {} PEs, {} signals, {} arrows to waits, {} signals that no wait saw\n", to, all.all.pes.size(),
              found.signals, found.all.size(), found.unseen);
   for (const std::string& remark : all.remarks) fmt::print(stderr, "pgas-trace: {}\n", remark);

@@ -65,11 +65,4 @@ merged_trace merge_files(const std::vector<std::string>& paths) {
   return result;
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(content.data(), static_cast<std::streamsize>(content.size()));
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
-}
-
 }  // namespace pgas_trace

@@ -18,8 +18,4 @@ struct merged_trace {
 /// job than the first file, or contains the same PE as another file.
 [[nodiscard]] merged_trace merge_files(const std::vector<std::string>& paths);
 
-/// Creates or replaces the file.
-/// *Errors* std::runtime_error with the name of the file.
-void write_file(const std::string& path, const std::string& content);
-
 }  // namespace pgas_trace

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <optional>
 #include <utility>
 
@@ -18,7 +17,6 @@
 #include "map/map_summary.hpp"
 #include "map/map_text.hpp"
 #include "pgas/pgas.hpp"
-#include "result_table.hpp"
 #include "tools/common/text.hpp"
 #include "tools/common/tool.hpp"
 
@@ -143,13 +141,13 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
   if (before) against = compare(*before, map, how.tolerance_percent / 100);
   const map_comparison* const compared = against ? &*against : nullptr;
   const text_style style = style_of(how);
-  if (how.save == "-") {
-    std::cout << document_of(map, compared) << std::flush;
-  } else {
+  if (how.save != "-") {
     fmt::print("{}", text_of(map, style));
     if (against) fmt::print("{}", text_of(*against, style));
-    if (!how.save.empty()) write_file(how.save, document_of(map, compared));
   }
+  if (!how.save.empty())
+    if (const std::string why = tools::write_output(how.save, document_of(map, compared)); !why.empty())
+      throw error(code::system, why);
   if (map.wrong != 0) return status_of_failure;
   return against && against->too_slow() != 0 ? status_of_slower_pair : 0;
 }
