@@ -20,13 +20,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "common/cg_problem.hpp"
 #include "common/cg_steps.hpp"
 #include "common/options.hpp"
-#include "common/residual_svg.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -214,7 +214,7 @@ struct options {
   int method = 0, most = 1000, rounds = 2, blocks = 0;
   double tolerance = 1e-8;
   examples::faces how = examples::faces::remote;
-  std::string svg;
+  std::string history;
   bool csv = false;
 };
 
@@ -288,10 +288,9 @@ struct outcome {
   std::vector<double> rr = {};
 };
 
-// Prints the table and draws the picture. Returns whether the file could be written.
+// Prints the table and writes the history of residuals. Returns whether the file could be written.
 bool report(const options& o, int n, const std::vector<outcome>& ways, bool repeatable) {
   const double scale = std::sqrt(static_cast<double>(o.size[0]) * o.size[1] * o.size[2]);
-  std::vector<examples::residual_history> histories;
   if (o.csv) std::printf("nx,ny,nz,pes,px,py,pz,way,iterations,us_per_iteration,rms_error,allowed,repeatable\n");
   for (const outcome& item : ways) {
     if (o.csv)
@@ -301,11 +300,15 @@ bool report(const options& o, int n, const std::vector<outcome>& ways, bool repe
     else
       std::printf("%s: %.2f us per iteration, root mean square error %.2e of at most %.2e\n", names_of_ways[item.by],
                   item.least * 1e6, item.error / scale, item.bound / scale);
-    histories.push_back({names_of_ways[item.by], {}});
-    for (const double rr : item.rr) histories.back().relative.push_back(std::sqrt(rr / item.rr.front()));
   }
-  if (o.svg.empty() || examples::write_svg(o.svg, histories)) return true;
-  std::fprintf(stderr, "%s can't be written: check that its folder exists\n", o.svg.c_str());
+  if (o.history.empty()) return true;
+  std::ofstream file(o.history);
+  file << "way,iteration,residual\n";
+  for (const outcome& item : ways)
+    for (std::size_t i = 0; i < item.rr.size(); ++i)
+      file << names_of_ways[item.by] << ',' << i << ',' << std::sqrt(item.rr[i] / item.rr.front()) << '\n';
+  if (file.flush()) return true;
+  std::fprintf(stderr, "%s can't be written: check that its folder exists\n", o.history.c_str());
   return false;
 }
 
@@ -371,7 +374,7 @@ int solve(pgas::world& world, const options& o) {
 int main(int argc, char** argv) try {
   options o;
   examples::command_line line("22_cg", "Conjugate gradients for the 3-D Poisson problem, in device code.",
-                              "pgasrun -n 4 22_cg --size 64 --method both --svg residuals.svg");
+                              "pgasrun -n 4 22_cg --size 64 --method both --history residuals.csv");
   line.add("--size", "X,Y,Z", o.size, 1, "points of the grid");
   line.add("--pes", "X,Y,Z", o.pes, 1, "PEs on each axis; without it as makes the faces smallest");
   line.add("--method", o.method, {"standard", "pipelined", "both"},
@@ -381,7 +384,7 @@ int main(int argc, char** argv) try {
   line.add("--rounds", "N", o.rounds, 1, "each way in turn");
   line.add("--faces", o.how, {"pack", "iput", "remote"}, "how faces are sent");
   line.add("--blocks", "N", o.blocks, 0, "of the kernels; 0: all that a GPU holds, one of a CPU");
-  line.add("--svg", "FILE", o.svg, "writes the history of residuals as a picture");
+  line.add("--history", "FILE", o.history, "writes the residual after each iteration, as comma-separated values");
   line.add("--csv", o.csv, "prints lines of comma-separated values");
   pgas::world world = pgas::world::join();
   const bool speaks = world.my_pe() == 0;

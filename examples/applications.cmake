@@ -76,7 +76,7 @@ if(PGAS_BUILD_TESTS)
     pgas_test_application(22_cg ${faces}.blocks 4 "" --method both --faces ${faces} --size 13,11,17 --pes 2,1,2 --blocks 3 --rounds 1)
     pgas_test_application(22_cg ${faces}.proxied 4 PGAS_P2P=0,2/1,3 --method both --faces ${faces} --size 9,8,7 --pes 2,2,1 --rounds 1)
   endforeach()
-  pgas_test_application(22_cg checks 4 PGAS_CHECKS=1 --method both --size 13,11,17 --rounds 1 --svg ${CMAKE_CURRENT_BINARY_DIR}/22_cg.svg)
+  pgas_test_application(22_cg checks 4 PGAS_CHECKS=1 --method both --size 13,11,17 --rounds 1 --history ${CMAKE_CURRENT_BINARY_DIR}/22_cg.csv)
   if(TARGET 20_stencil3d_mpi AND PGAS_MPIRUN)
     foreach(n 1 4)
       add_test(NAME example.20_stencil3d_mpi.${n}pe COMMAND ${PGAS_MPIRUN} --allow-run-as-root --oversubscribe -n ${n}

@@ -167,11 +167,11 @@ def measure(asked, launchers, listed):
     return found, failures
 
 
-def draw_residuals(asked, launchers, listed, failures):
-    """22_cg draws the history of its residuals itself, because only 22_cg has the history."""
+def record_residuals(asked, launchers, listed, failures):
+    """Runs 22_cg again, which writes the history of its residuals into the folder of the pictures."""
     solves = [case for case in listed if case.application == "22_cg" and case.by == "pgas" and case.scaling == "strong"]
     if solves:
-        outcome = launchers.start(solves[-1], ("--svg", str(asked.svg / "residuals.svg")))
+        outcome = launchers.start(solves[-1], ("--history", str(asked.svg / pictures.RESIDUALS)))
         if outcome.problem:
             failures.append({"command": outcome.command, "problem": outcome.problem, "output": outcome.output})
 
@@ -181,7 +181,7 @@ def run(asked):
     launchers, listed, without = prepare(asked)
     found, failures = measure(asked, launchers, listed)
     if asked.svg:
-        draw_residuals(asked, launchers, listed, failures)
+        record_residuals(asked, launchers, listed, failures)
     return {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "machine": summary.machine(asked.heap),
             "heap": asked.heap, "launcher": asked.launcher, "cores": launchers.cores, "rounds": asked.rounds, "pes": asked.pes,
             "mpi": without, "results": found.results(), "failures": failures}

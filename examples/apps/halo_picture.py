@@ -1,6 +1,6 @@
 """Draws the geometry of the halo of 20_stencil3d: the points that a PE sends in each direction, their place in memory,
 and their destination."""
-from drawing import document, line, text
+from svg import document, line, text
 
 KINDS = {0: ("#e8e8e8", "this PE's points"), 1: ("#7fb2e0", "face"), 2: ("#f0a44a", "edge"), 3: ("#6fbf73", "corner")}
 SEGMENTS = {-1: (0, 0.35), 0: (0.75, 2.75), 1: (3.15, 3.5)}  # positions along each axis, with gaps between the parts

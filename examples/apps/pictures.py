@@ -1,7 +1,11 @@
-"""Pictures of the results: scaling curves, and time per iteration by variant and size."""
+"""Pictures of the results: scaling curves, time per iteration by variant and size, and the residuals of 22_cg."""
+import csv
+
 import cases
 import halo_picture
-from drawing import panel, sheet
+from svg import panel, sheet
+
+RESIDUALS = "residuals.csv"  # 22_cg writes this file
 
 
 def gathered(results, by, x, y):
@@ -70,8 +74,21 @@ def variants(all_):
     return sheet(f"Time by variant and size, {all_['heap']} heap", panels)
 
 
+def residuals(path):
+    """Draws the relative residuals from the file of 22_cg, from the first iteration on."""
+    curves = {}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["iteration"] != "0":
+                    curves.setdefault(row["way"], []).append((int(row["iteration"]), float(row["residual"])))
+    return sheet("22_cg", [lambda x, y: panel("residual / right-hand side", curves, x, y, "iteration")])
+
+
 def draw(all_, folder):
-    """Writes scaling.svg and variants.svg if the results contain figures for them, and halo.svg."""
-    for name, made in (("scaling", scaling(all_)), ("variants", variants(all_)), ("halo", halo_picture.picture())):
-        if made:
-            (folder / f"{name}.svg").write_text(made, encoding="utf-8")
+    """Writes scaling.svg, variants.svg and residuals.svg if there are figures for them, and halo.svg."""
+    drawings = {"scaling": scaling(all_), "variants": variants(all_), "halo": halo_picture.picture(),
+                "residuals": residuals(folder / RESIDUALS)}
+    for name, drawing in drawings.items():
+        if drawing:
+            (folder / f"{name}.svg").write_text(drawing, encoding="utf-8")
