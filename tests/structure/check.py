@@ -15,7 +15,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 from definitions import defined_twice, in_another_source
-from words import dead_link, dead_path, given_up, given_up_words, page_length
+from words import dead_link, dead_path, given_up, given_up_words, one_row_per_word, page_length
 
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
 HEADER_SUFFIXES = {".hpp", ".h", ".cuh"}
@@ -331,8 +331,18 @@ def unfinished(file: Source):
             yield line, "finish it, or say in the doc block what it does not do"
 
 
+# A variable, a member and a function have a noun or a verb as their name.
+NO_NOUN = re.compile(r"(?<![\w.])(?<!->)(?<!::)(of|one|made|there|meet)(?!\w)")
+
+
+def noun(file: Source):
+    for line, text in enumerate(file.code, 1):
+        if found := None if re.match(r"\s*#(?!\s*define)", text) else NO_NOUN.search(text):
+            yield line, f"the name `{found.group(1)}` does not say what the thing is"
+
+
 SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, folders_include_downwards, backends_apart, leaves, environment,
-                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small)
+                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small, noun)
 
 
 # ---- all files ------------------------------------------------------------------------------------------------------
@@ -375,7 +385,7 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
     for file in files(root, WORD_FOLDERS, WORD_SUFFIXES):
         for line, what in given_up(file, words):
             yield Violation("given_up", file.path, line, what)
-    for rule in (dead_path, dead_link, page_length):
+    for rule in (dead_path, dead_link, page_length, one_row_per_word):
         for page, line, what in rule(root):
             yield Violation(rule.__name__, page, line, what)
 

@@ -123,6 +123,9 @@ VIOLATIONS = [
     ("own_names", "include/pgas/other.hpp", '/// @file\n/// Another.\n#pragma once\n#include "pgas/detail/names_begin.inc"\nint other();\n'),
     ("own_names", "include/pgas/other.hpp", '/// @file\n/// Another.\n#pragma once\nint other();\n#include "pgas/detail/names_end.inc"\n'),
     ("too_small", "src/device/cpu/small.cpp", "int small;\n"),
+    ("noun", "src/host/api/world.cpp", "void remove(const world& of);\n"),
+    ("noun", "src/host/api/world.cpp", "const int one = 1;\n"),
+    ("one_row_per_word", "docs/glossary.md", "| ring | a queue | - | - | - | - |\n" * 2),
     ("unfinished", "src/host/api/world.cpp", "// TO" + "DO: the rest\n"),
 ]
 
@@ -178,7 +181,7 @@ class CheckTest(unittest.TestCase):
 
     def test_every_rule_has_a_violation_here(self):
         rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count", "one_definition", "one_source", "given_up",
-                                                             "dead_path", "dead_link", "page_length"}
+                                                             "dead_path", "dead_link", "page_length", "one_row_per_word"}
         self.assertEqual(rules, {rule for rule, _, _ in VIOLATIONS})
 
     def test_an_exception_silences_its_rule_in_its_file_only(self):

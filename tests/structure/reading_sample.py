@@ -15,6 +15,7 @@ from typing import Iterator, NamedTuple
 
 SOURCE_FOLDERS = ("include", "src", "bootstrap", "tests", "examples", "python")
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".inc"}
+PAGE_FOLDERS = ("docs", "include", "examples", "bootstrap", "python")
 PUBLIC_HEADERS = ("*.hpp", "*.h", "device/*.hpp")
 NO_PAGES = {"configuration.md", "errors.md"}  # printed from tables
 LEAST_WORDS = 5
@@ -81,8 +82,8 @@ def all_comments(root: pathlib.Path) -> list[Text]:
 
 
 def all_sentences(root: pathlib.Path) -> list[Text]:
-    pages = [*sorted(root.glob("*.md")), *sorted((root / "docs").glob("*.md"))]
-    paragraphs = [text for page in pages if page.name not in NO_PAGES for text in page_paragraphs(root, page)]
+    pages = [*root.glob("*.md"), *(page for folder in PAGE_FOLDERS for page in (root / folder).rglob("*.md"))]
+    paragraphs = [text for page in sorted(pages) if page.name not in NO_PAGES for text in page_paragraphs(root, page)]
     headers = sorted({path for pattern in PUBLIC_HEADERS for path in (root / "include/pgas").glob(pattern)})
     paragraphs += [text for header in headers for text in comments(root, header)]
     return [sentence for text in paragraphs for sentence in sentences(text) if long_enough(sentence.text)]

@@ -6,6 +6,7 @@ import re
 from typing import Iterator, NamedTuple
 
 GLOSSARY = "docs/glossary.md"
+COLUMNS_OF_MEANINGS = 5  # the meaning, and the words of four other libraries
 
 
 class GivenUp(NamedTuple):
@@ -56,6 +57,16 @@ def given_up(file, words: list[GivenUp]) -> Iterator[tuple[int, str]]:
                 if found.start() < len(text):  # otherwise the match is in the next line, and is found there
                     yield line, f"`{found.group(0)}` was given up, docs/glossary.md says: {word}"
                     break
+
+
+def one_row_per_word(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
+    """The glossary defines a word in one row."""
+    page = root / GLOSSARY
+    rows: dict[str, int] = {}
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines() if page.is_file() else [], 1):
+        word, *meanings = (cell.strip() for cell in line.strip("|").split("|"))
+        if len(meanings) == COLUMNS_OF_MEANINGS and rows.setdefault(word, number) != number:
+            yield GLOSSARY, number, f"{word}: line {rows[word]} defines this word, too"
 
 
 PATH_IN_PAGE = re.compile(r"`((?:include|src|bootstrap|tests|examples|docs)/[\w./*-]+)`")
