@@ -115,9 +115,9 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// *Order* the group's earlier accesses to `dst` come before the receive. Only the message itself is ordered, no other
 /// memory.
 /// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. A
-/// wait for a message with fewer elements ends in the same way. Two other errors end the group with a record, too: a
-/// message that is longer than the channel, and a second receive before this PE has sent a message, because then both
-/// PEs would wait for ever.
+/// wait for a message with fewer elements ends in the same way. Two more errors end the group with a record: a message
+/// that is longer than the channel, and a second receive before this PE has sent a message, because then both PEs would
+/// wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

@@ -601,7 +601,7 @@ std::vector<clock_reading> cuda_device::read_clock() {
     asked.store(round, std::memory_order_release);
     while (answered.load(std::memory_order_acquire) < round)
       if (now() > limit) {
-        asked.store(rounds, std::memory_order_release);  // the kernel ends, no matter when it begins
+        asked.store(rounds, std::memory_order_release);  // a kernel that begins later also ends
         throw error(code::device_failed,
                     "reading the GPU's clock for PGAS_TRACE: no kernel has started for ten seconds, because other "
                     "processes use the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");

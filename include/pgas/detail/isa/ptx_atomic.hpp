@@ -279,7 +279,7 @@ template <rmw Op, class T>
 /// Implements minima and maxima of any amo_type: passes the operation to f(constant operation, word, operand). GPUs
 /// have no atomic instructions for floating-point minima and maxima. The bit patterns of floating-point numbers have
 /// the order of integers: ascending as signed integers if the sign bit is clear, descending as unsigned integers if the
-/// sign bit is set. The sign of the operand tells which of the two comparisons is correct, whatever the word contains.
+/// sign bit is set. The sign of the operand selects the comparison, which is then correct for every value of the word.
 /// The order is IEEE 754's totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.
 template <rmw Op, class T, class F>
 PGAS_FN void as_integer_order(T* p, T value, const F& f) {

@@ -16,7 +16,7 @@ namespace {
 
 struct kernel_name {
   const char* name;    ///< in the code
-  const char* source;  ///< the source of kernels that defines the kernel
+  const char* source;  ///< the kernel source file that defines the kernel
 };
 
 /// The kernels in the order of library_kernel.

@@ -120,7 +120,7 @@ std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& setting
 /// The text of MPI_Get_library_version.
 std::string library_version() {
   int (*const get)(char*, int*) = loaded_function{"MPI", "MPI_Get_library_version"};
-  constexpr std::size_t longest = 8192;  // MPICH's constant, which is the largest known one
+  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest of the known constants
   std::string text(longest, '\0');
   int length = 0;
   get(text.data(), &length);

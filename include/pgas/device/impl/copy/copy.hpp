@@ -177,8 +177,9 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
   }
 }
 
-/// Copies `n` aligned destination words. Each word is shifted by `shift` bytes out of the aligned source words at `src`
-/// and `src + 16`. Every source word is loaded twice, the second time from L1.
+/// Copies `n` words of 16 bytes to an aligned destination from an unaligned source, which begins `shift` bytes after
+/// the aligned address `src`. Each destination word combines parts of two aligned source words. Every source word is
+/// loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, slice me) {
   constexpr std::uint32_t depth = shifted;
