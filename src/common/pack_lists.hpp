@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "messages contain numbers in little-endian order");
 
 /// Joins the strings, each followed by a zero byte.
 [[nodiscard]] blob join_fields(std::initializer_list<std::string> fields);

@@ -132,7 +132,7 @@ class reader {
   }
 
   [[nodiscard]] document end() {
-    if (of_.pes.empty()) refuse("it says nothing about a PE");
+    if (of_.pes.empty()) refuse("it contains no PE");
     return std::move(of_);
   }
 

@@ -52,7 +52,7 @@ std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", 
 /// the size.
 void inspect(int fd, std::size_t bytes, bool foreign) {
   struct stat about {};
-  if (::fstat(fd, &about) != 0) reject(fmt::format("can't be looked at: {}", std::strerror(errno)));
+  if (::fstat(fd, &about) != 0) reject(fmt::format("can't be inspected: {}", std::strerror(errno)));
   if (!S_ISREG(about.st_mode)) reject("is not memory");
   if (about.st_uid != ::geteuid()) reject(fmt::format("belongs to user {}", about.st_uid));
   if (static_cast<std::size_t>(about.st_size) != bytes)

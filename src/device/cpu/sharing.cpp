@@ -160,7 +160,7 @@ bool can_be_truncated(int fd) {
 void inspect(int fd, const shared_piece& piece) {
   if (can_be_truncated(fd)) reject("memory that can be truncated while it is used: its file has no seal F_SEAL_SHRINK");
   struct stat about {};
-  if (::fstat(fd, &about) != 0) reject(fmt::format("a descriptor that can't be looked at: {}", errno_text(errno)));
+  if (::fstat(fd, &about) != 0) reject(fmt::format("a descriptor that can't be inspected: {}", errno_text(errno)));
   if (!S_ISREG(about.st_mode)) reject("something that is not memory");
   if (static_cast<std::uint64_t>(about.st_size) < piece.bytes)
     reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));

@@ -66,7 +66,7 @@ row check_launcher(int size, const std::string& how) {
         return {"launcher", verdict::fails,
                 fmt::format("{} started {} processes ({}), and each is a world of its own: {}", item.name, *started,
                             item.size, how),
-                "every process is PE 0 of 1: none sees the others", item.fix};
+                "every process is PE 0 of a world of one PE", item.fix};
   return {"launcher", verdict::ok, how};
 }
 

@@ -48,7 +48,8 @@ std::string shared_text(const std::string& directory, std::optional<pid_t> pid) 
     }
   }
   if (text.empty())
-    text = pid ? fmt::format("process {} shares nothing by ticket\n", *pid) : "nothing is shared by ticket here\n";
+    text = pid ? fmt::format("process {} shares nothing by ticket\n", *pid)
+               : "no process of this host shares memory by ticket\n";
   return text;
 }
 

@@ -46,7 +46,7 @@ pgas::tools::page page_of_tool() {
                    {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"},
                    {"130", "--serve was ended by Ctrl-C"}},
       .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
-                    {"NVSHMEM_*, SHMEM_*", "those that --config lists as also read"}},
+                    {"NVSHMEM_*, SHMEM_*", "other names of these settings: --config lists them"}},
       .see_also = {"pgasrun", "pgas-doctor", "pgas-why"},
   };
 }

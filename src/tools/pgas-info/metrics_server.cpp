@@ -62,8 +62,7 @@ tcp_address parse_metrics_address(const std::string& setting) {
 }
 
 std::string http_response(std::string_view request, const std::function<std::string()>& text) {
-  if (!is_whole(request))
-    return http_answer("431 Request Header Fields Too Large", "the request is longer than this port takes\n");
+  if (!is_whole(request)) return http_answer("431 Request Header Fields Too Large", "the request is too long\n");
   const std::string_view line = request.substr(0, request.find_first_of("\r\n"));
   const std::size_t method_end = line.find(' ');
   const std::size_t target_end = line.rfind(' ');

@@ -22,11 +22,11 @@ const std::vector<pgas::tools::entry> statuses = {{"0", "done"},
 
 pgas::tools::page about() {
   return {
-      .summary = "joins and reads the time line of a job",
+      .summary = "merges and reads the traces of a job",
       .usage = "COMMAND",
       .paragraphs = {"A job that runs with PGAS_TRACE=FILE writes what each of its PEs did: host calls, waits, "
-                     "collectives, work on streams, the proxy's commands. pgas-trace joins these files into one, with "
-                     "an arrow from each signal to the wait that it ended, or says in numbers where the time went.",
+                     "collectives, work on streams, the proxy's commands. pgas-trace merges these files, with "
+                     "an arrow from each signal to the wait that it ended, or prints how the time was spent.",
                      "The files are in Perfetto's trace format: ui.perfetto.dev shows them. docs/trace.md says what is "
                      "in them."},
       .examples = {{"PGAS_TRACE=t mpirun -n 4 ./app", "record: each PE writes a file, t.0 to t.3"},
@@ -41,7 +41,7 @@ pgas::tools::page about() {
 
 pgas::tools::page about_merge() {
   return {
-      .summary = "joins the files of the PEs of a job",
+      .summary = "merges the files of the PEs of a job",
       .usage = "OUT FILES...",
       .paragraphs = {"The times in the files are those of PE 0's clock already; each PE's track says by how much they "
                      "may be wrong. Merged files can be merged again with those of further PEs."},

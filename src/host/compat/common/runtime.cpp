@@ -78,7 +78,7 @@ error error_of(const std::exception& cause) {
   if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr ||
       dynamic_cast<const std::length_error*>(&cause) != nullptr)
     return error(code::out_of_memory,
-                 "this process has no host memory for what the call needs: pass fewer elements, or raise its limits "
+                 "this process has no host memory left for the call: pass fewer elements, or raise its limits "
                  "(ulimit -v, control groups)");
   return error(code::system, cause.what());
 }

@@ -75,8 +75,9 @@ std::vector<std::string> peak_lines(const world_map& map) {
     for (std::size_t to = 0; to < map.size(); ++to)
       if (from != to && !std::isnan(peaks[from][to].gb_per_s))
         lines.insert(fmt::format("peak, {}: {}, {} GB/s", map.kinds[from][to],
-                                 peaks[from][to].source == best_pair ? "unknown, so the best pair alone"
-                                                                     : peaks[from][to].source + " by NVML",
+                                 peaks[from][to].source == best_pair
+                                     ? "unknown; the best figure of a pair that ran alone"
+                                     : peaks[from][to].source + " by NVML",
                                  figure_text(peaks[from][to].gb_per_s)));
   return {lines.begin(), lines.end()};
 }
