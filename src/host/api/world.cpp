@@ -99,12 +99,12 @@ void world::list_waits(const detail::wanted_list<wait_info>& listed) const {
   const detail::pe_waits found = state_of(state_).waits();
   std::vector<wait_info> waits;
   for (const detail::failure_record& record : found.kernels)
-    waits.push_back({detail::what_of(record), true, record.block, record.thread, record.pe, record.heap_offset,
+    waits.push_back({detail::operation_name(record), true, record.block, record.thread, record.pe, record.heap_offset,
                      std::string(detail::symbol_of(record.compare)), record.expected, record.seen,
                      std::chrono::milliseconds(record.limit_ms)});
   for (const detail::awaited_command& waiting : found.commands) {
     wait_info command;
-    command.what = detail::what_of(waiting.cmd);
+    command.what = detail::operation_name(waiting.cmd);
     command.pe = waiting.pes.size() == 1 ? waiting.pes.front() : -1;
     command.heap_offset = waiting.cmd.offset;
     command.lasted =

@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-const char* what_of(const command& cmd) {
+const char* operation_name(const command& cmd) {
   switch (cmd.kind) {
     case command_kind::put:
     case command_kind::put_strided: return name_of(operation::put);
@@ -214,7 +214,7 @@ bool in_flight_commands::publish() {
 void in_flight_commands::record(const proxy_op& op) const noexcept {
   const command& cmd = op.cmd;
   trace::recorded_event result;
-  result.name = what_of(cmd);
+  result.name = operation_name(cmd);
   trace::event_facts& facts = result.facts;
   facts.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(op.since.time_since_epoch()).count();
   facts.end = trace::now_ns();

@@ -18,7 +18,7 @@ namespace pgas::detail {
 class in_flight_commands;
 
 /// The name of the operation that a command executes.
-[[nodiscard]] const char* what_of(const command& cmd);
+[[nodiscard]] const char* operation_name(const command& cmd);
 /// The number of data bytes of a command. It is 0 for atomic operations and for signals without data.
 [[nodiscard]] inline std::uint64_t bytes_of(const command& cmd) {
   const bool has_data = cmd.kind != command_kind::signal && cmd.kind != command_kind::atomic;

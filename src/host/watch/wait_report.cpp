@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-const char* what_of(const failure_record& wait) {
+const char* operation_name(const failure_record& wait) {
   return wait.what == operation::none ? "collective" : name_of(wait.what);
 }
 
@@ -109,13 +109,13 @@ std::string wait_report::text_of(const kernel_wait& wait) const {
   }
   return fmt::format(R"({{"what":"{}","block":{},"thread":{},"pe":{},"offset":{},"bytes":{},)"
                      R"("compare":"{}","expected":{},"seen":{},"ms":{}{}{}}})",
-                     what_of(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
+                     operation_name(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
                      symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms, field_of_place(wait.heap_offset),
                      more);
 }
 
 std::string wait_report::text_of(const awaited_command& command) const {
-  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}{}}})", what_of(command.cmd),
+  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}{}}})", operation_name(command.cmd),
                      fmt::join(command.pes, ","), command.cmd.offset, command.cmd.bytes, lasted(command).count(),
                      field_of_place(command.cmd.offset));
 }
@@ -138,13 +138,13 @@ std::string wait_report::text_of_word(std::uint64_t offset, std::int32_t compare
 std::string wait_report::sentence_of(const kernel_wait& wait) const {
   const std::string place =
       wait.of_stream ? "on a stream" : fmt::format("by block {} thread {} of a kernel", wait.block, wait.thread);
-  return fmt::format("{} {} has waited {:.1f} s{}{}", what_of(wait), place, wait.limit_ms / 1000.0,
+  return fmt::format("{} {} has waited {:.1f} s{}{}", operation_name(wait), place, wait.limit_ms / 1000.0,
                      wait.pe >= 0 ? fmt::format(" for PE {}", wait.pe) : "",
                      text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
 }
 
 std::string wait_report::sentence_of(const awaited_command& command) const {
-  return fmt::format("{} through the proxy has waited {:.1f} s for PE {}{}", what_of(command.cmd),
+  return fmt::format("{} through the proxy has waited {:.1f} s for PE {}{}", operation_name(command.cmd),
                      static_cast<double>(lasted(command).count()) / 1000.0, fmt::join(command.pes, ", "),
                      words_of_place(command.cmd.offset));
 }

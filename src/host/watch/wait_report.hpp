@@ -49,7 +49,7 @@ struct pe_waits {
 };
 
 /// The name of the operation of a record.
-[[nodiscard]] const char* what_of(const failure_record& wait);
+[[nodiscard]] const char* operation_name(const failure_record& wait);
 
 /// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {

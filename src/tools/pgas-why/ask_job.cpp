@@ -24,7 +24,7 @@ using pgas::tools::found_socket;
 
 constexpr std::chrono::milliseconds patience{1500};
 /// The time limit for a PE's answer about itself alone.
-constexpr std::chrono::milliseconds patience_with_one{1100};
+constexpr std::chrono::milliseconds answer_limit{1100};
 /// A stopped PE accepts a connection and does not answer. If the first answers are late, further PEs are asked, up to
 /// this number. Each of these PEs asks all PEs.
 constexpr std::size_t most_asked = 4;
@@ -168,7 +168,7 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
       sockets.push_back(std::move(to.fd));
     }
   std::vector<std::byte> buffer(std::size_t{1} << 18);
-  const clock::time_point end = clock::now() + patience_with_one;
+  const clock::time_point end = clock::now() + answer_limit;
   while (std::ranges::any_of(awaited, [](const pollfd& socket) { return socket.fd >= 0; }) && clock::now() < end) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
     if (::poll(awaited.data(), awaited.size(), static_cast<int>(left.count())) <= 0) continue;

@@ -85,9 +85,9 @@ template <PGAS_IS(group) G>
 /// bottleneck. In a collective that the host calls, many blocks together use the full bandwidth of the link, so
 /// receivers do not pull. The result is the same on all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
-  constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
-  return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
-         !may_span_domains(ctx, team);
+  constexpr std::size_t least_pulled_bytes = std::size_t{128} << 10;
+  return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= least_pulled_bytes &&
+         team.channel_ != team.n_channels() && !may_span_domains(ctx, team);
 }
 
 /// A pull broadcast without its last barrier. The root sends the offset of its source. If the source is outside the
