@@ -63,7 +63,7 @@ inline constexpr int n_directions = 27;
 struct neighbour {
   int pe;                ///< -1: no neighbour
   int items;             ///< the number of items with points for the neighbour
-  std::int64_t shift;    ///< the distance from the place of a point here to its place in the neighbour's halo
+  std::int64_t shift;    ///< the offset of a point in the neighbour's halo minus its offset in this PE's grid
   std::int64_t message;  ///< start of the message in this direction in a buffer for all messages, in points
   box points;            ///< the points that the neighbour needs
   box halo;              ///< the halo that the neighbour sends

@@ -28,7 +28,7 @@ namespace examples {
 /// The way in which points get into a neighbour's halo.
 enum class faces {
   pack,    ///< copied into one piece, put, and unpacked by the receiver
-  iput,    ///< by a strided put from their location
+  iput,    ///< sent by a strided put, without packing
   remote,  ///< stored by the kernel that computes them; by iput if the neighbour is proxied
   packets  ///< stored one by one with their generation, which is the signal; by iput if the neighbour is proxied
 };

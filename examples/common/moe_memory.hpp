@@ -27,7 +27,7 @@ PGAS_HD int pe_of(int expert, int n_pes, int experts) {
   return expert < larger * (share + 1) ? expert / (share + 1) : larger + (expert - larger * (share + 1)) / share;
 }
 
-/// The token and the choice of a row: the destination of its result.
+/// The destination of the result of a row: the PE of its token, and the slot for this token and expert.
 struct home {
   std::int32_t pe, slot;
 };

@@ -1,5 +1,6 @@
 /// @file
-/// The record of one host call in progress. The call list, the statistics, the trace and the profiler use the record.
+/// The record of one host call in progress. Used by calls_in_progress, the statistics, the trace and the
+/// profiler.
 #pragma once
 
 #include <optional>

@@ -272,7 +272,7 @@ template <class Set, PGAS_IS(group) G>
   return !any(g, mine.satisfied != mine.wanted);
 }
 
-/// The answer of `take` for the current values of the words.
+/// Reads the words once and passes the values to `take`. All threads of the group get the result of `take`.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t find_any(const G& g, const Set& set, const Take& take) {
   return broadcast(g, g.thread_rank() == 0 ? read_once(set, take) : 0);
