@@ -68,8 +68,8 @@ def sheet(title, panels):
     """Arranges diagrams in rows. *panels*: functions that draw a diagram at a given position."""
     drawn, count = [text(14, 22, title, size=14)], 0
     for make in panels:
-        made = make(count % PANELS_IN_A_ROW * PANEL_WIDTH, 34 + count // PANELS_IN_A_ROW * PANEL_HEIGHT)
-        drawn += made
-        count += bool(made)
+        drawing = make(count % PANELS_IN_A_ROW * PANEL_WIDTH, 34 + count // PANELS_IN_A_ROW * PANEL_HEIGHT)
+        drawn += drawing
+        count += bool(drawing)
     height = 44 + -(-count // PANELS_IN_A_ROW) * PANEL_HEIGHT
     return document(PANEL_WIDTH * PANELS_IN_A_ROW, height, drawn) if count else ""

@@ -156,7 +156,7 @@ def together(call):
         return calls, " without a graph"
 
 
-def meet(job):
+def await_ranks(job):
     """Returns when the GPUs of all ranks have finished their work."""
     if not HOST:
         torch.cuda.synchronize()
@@ -171,16 +171,16 @@ def check(job, what, x, calls, result, in_place):
     values = [torch.randint(-8, 9, x.shape, generator=generator, device=job.device).bfloat16() for _ in range(job.n)]
     x.copy_(values[job.rank])
     calls()
-    meet(job)
+    await_ranks(job)
     expected = values[job.rank - 1] if what.startswith("shift") else sum(values) * float(job.n)**(TOGETHER - 1 if in_place else 0)
     if not torch.equal(result(), expected):
         raise SystemExit(f"rank {job.rank} of {job.n}: {what} of {x.nbytes} bytes has a wrong result")
     x.zero_()
-    meet(job)
+    await_ranks(job)
 
 
 def microseconds(job, calls):
-    meet(job)
+    await_ranks(job)
     if HOST:
         began = time.perf_counter()
         calls()
@@ -200,7 +200,7 @@ def compare(job, name, make, count, rounds):
         if HOST and "_shot" in variant:
             say(what, "left out: torch has it for CUDA only")
             continue
-        meet(job)  # the shared memory is zero on all PEs
+        await_ranks(job)  # the shared memory is zero on all PEs
         try:
             x.zero_()
             calls, how = together(call)
@@ -249,7 +249,7 @@ def run(rank, n, port, rounds):
         compare(job, "all_reduce", all_reduces, kib * KIB // 2, rounds)
     for kib in SHIFTS:
         compare(job, "shift", shifts, kib * KIB // 2, rounds)
-    meet(job)
+    await_ranks(job)
     world.leave()
     sys.stdout.flush()
     os._exit(0)  # graphs outlive the communicator otherwise

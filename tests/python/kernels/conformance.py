@@ -31,7 +31,7 @@ class Checks:
         self.launch.wait()
         self.world.check()
 
-    def meet(self):
+    def await_all(self):
         """Returns when all PEs' GPUs have completed their work."""
         self.launch.wait()
         self.world.barrier(stream=None)
@@ -51,31 +51,31 @@ class Checks:
         world, right, left = self.world, *self.neighbours()
         dst, src = self.zeros(COUNT, "int32"), self.zeros(COUNT, "int32")
         self.fill(src, 10_000 * world.my_pe)
-        self.meet()
+        self.await_all()
         self.run("put", dst, src, COUNT, right)
-        self.meet()
+        self.await_all()
         self.expect(dst, range(10_000 * left, 10_000 * left + COUNT), "put from the left")
 
     def check_get(self):
         world, right, _ = self.world, *self.neighbours()
         dst, src = self.zeros(COUNT, "float32"), self.zeros(COUNT, "float32")
         self.fill(src, 10_000 * world.my_pe)
-        self.meet()
+        self.await_all()
         self.run("get", dst, src, COUNT, right)
         self.expect(dst, range(10_000 * right, 10_000 * right + COUNT), "get from the right")
-        self.meet()
+        self.await_all()
 
     def check_ring(self):
         world, n = self.world, self.world.n_pes
         dst, src = self.zeros(COUNT, "int32"), self.zeros(COUNT, "int32")
         arrived, taken = self.zeros(1, "int64"), self.zeros(1, "int64")
         self.fill(src, 10_000 * world.my_pe)
-        self.meet()
+        self.await_all()
         self.run("ring", dst, src, COUNT, arrived, taken, ROUNDS)
         origin = (world.my_pe - ROUNDS) % n
         first = 10_000 * origin + ROUNDS - 1
         self.expect(dst, range(first, first + COUNT), f"message of PE {origin} after {ROUNDS} hops")
-        self.meet()
+        self.await_all()
         self.expect(taken, [ROUNDS], "messages that the right has taken")
 
     def check_atomic_add(self):
@@ -84,7 +84,7 @@ class Checks:
         for pe in range(n):
             for _ in range(3):
                 self.run("add", word, world.my_pe + 1, pe)
-        self.meet()
+        self.await_all()
         self.expect(word, [3 * n * (n + 1) // 2], "sum of all PEs' additions")
 
     def check_barrier(self):
@@ -107,7 +107,7 @@ def check_all(world, front_end):
     for name in sorted(vars(Checks)):
         if name.startswith("check_"):
             getattr(checks, name)()
-            checks.meet()
+            checks.await_all()
             if world.my_pe == 0:
                 print(f"ok {name}", flush=True)
 
