@@ -170,8 +170,8 @@ TEST(Rma, lists_of_large_blocks) {
   pgas::stream on(r.world);
   const std::vector<int> mine = numbers(2 * page, r.me);
   pgas::put(r.world, outbox.data(), mine.data(), mine.size(), r.me);
-  const auto check = [&](bool halves_are_swapped, int subject) {
-    std::vector<int> expected = numbers(2 * page, subject);
+  const auto check = [&](bool halves_are_swapped, int pe) {
+    std::vector<int> expected = numbers(2 * page, pe);
     if (halves_are_swapped)
       std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(page), expected.end());
     EXPECT_TRUE(r.read(inbox) == expected);
