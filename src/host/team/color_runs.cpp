@@ -75,7 +75,7 @@ void append_runs(std::vector<color_run>& runs, std::int32_t color, std::span<con
 /// The runs at the front that have the colour of the first one. Removes them from `rest`.
 std::span<const color_run> take_color(std::span<const color_run>& rest) {
   const auto end =
-      std::ranges::find_if(rest, [&](const color_run& one) { return one.color != rest.front().color; }) - rest.begin();
+      std::ranges::find_if(rest, [&](const color_run& run) { return run.color != rest.front().color; }) - rest.begin();
   const auto taken = rest.first(static_cast<std::size_t>(end));
   rest = rest.subspan(static_cast<std::size_t>(end));
   return taken;

@@ -20,19 +20,19 @@ void pe_list::set_proxied(int pe, const std::string& route) {
 
 const pe_info& pe_list::at(int pe) const {
   const std::lock_guard lock(mutex_);
-  const auto [made, first] = made_.try_emplace(pe);
-  if (!first) return made->second;
-  const entry& one = pes_[static_cast<std::size_t>(pe)];
-  const place& where = places_[one.place];
-  made->second = {where.host,
-                  one.pid,
-                  one.local_rank,
+  const auto [info, first] = made_.try_emplace(pe);
+  if (!first) return info->second;
+  const entry& pe_entry = pes_[static_cast<std::size_t>(pe)];
+  const place& where = places_[pe_entry.place];
+  info->second = {where.host,
+                  pe_entry.pid,
+                  pe_entry.local_rank,
                   where.device,
                   where.device_uuid,
-                  one.direct,
-                  one.direct ? "load and store" : proxied_route_,
-                  one.time_sliced};
-  return made->second;
+                  pe_entry.direct,
+                  pe_entry.direct ? "load and store" : proxied_route_,
+                  pe_entry.time_sliced};
+  return info->second;
 }
 
 int pe_list::on_device_of(int pe) const {

@@ -213,12 +213,12 @@ void world_state::report(const std::string& how) {
   if (control_plane_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
   log_.info("joined through {}", how);
   for (int pe = 0; pe < pes_.size(); ++pe) {
-    const pe_info& one = info(pe);
+    const pe_info& facts = info(pe);
     const int sharing = kind() == heap_kind::cuda ? pes_.on_device_of(pe) : 0;
-    log_.info("PE {}: {}:{}, {}, {}{}", pe, one.host, one.pid, one.route, one.device,
+    log_.info("PE {}: {}:{}, {}, {}{}", pe, facts.host, facts.pid, facts.route, facts.device,
               kind() == heap_kind::host ? ""
-              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", one.device_uuid, sharing)
-                                        : " " + one.device_uuid);
+              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", facts.device_uuid, sharing)
+                                        : " " + facts.device_uuid);
   }
   if (!heap_->in_a_row())
     return log_.info("slots of {} MiB, each at an address that the device chose on each PE", heap_->slot_bytes() >> 20);
