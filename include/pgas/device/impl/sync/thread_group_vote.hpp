@@ -30,7 +30,7 @@ inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
 
 /// The type `block`, instantiated only where a template needs it.
 template <class>
-struct whole_block {
+struct block_type {
   using type = block;
 };
 
@@ -45,7 +45,7 @@ template <PGAS_IS(group) G, class T>
   } else if constexpr (has_vote<G>) {
     return g.broadcast(value);
   } else if constexpr (cg_thread_block<G>) {
-    return whole_block<G>::type::broadcast(value);
+    return block_type<G>::type::broadcast(value);
   } else if constexpr (clustered<G>) {
     return cluster_broadcast(g, value);
   } else {
@@ -73,7 +73,7 @@ template <PGAS_IS(group) G>
   } else if constexpr (has_vote<G>) {
     return g.any(yes);
   } else if constexpr (cg_thread_block<G>) {
-    return whole_block<G>::type::any(yes);
+    return block_type<G>::type::any(yes);
   } else if constexpr (clustered<G>) {
     return cluster_any(g, yes);
   } else {
