@@ -13,9 +13,9 @@ void* pointer_to(const void* dest, const pgas::team& members, int pe) {
   class pgas::world& w = library().world();
   const bool is_static = library().static_data().contains(dest);
   if (pe < 0 || pe >= members.n_pes() || (is_static && !library().static_data().symmetric())) return nullptr;
-  const int position = members.world_pe(pe);
-  if (is_static && remote == w.my_pe()) return const_cast<void*>(dest);
-  return const_cast<void*>(w.ptr(symmetric(dest), position));
+  const int world_pe = members.world_pe(pe);
+  if (is_static && world_pe == w.my_pe()) return const_cast<void*>(dest);
+  return const_cast<void*>(w.ptr(symmetric(dest), world_pe));
 }
 
 /// OpenSHMEM's allocations end with a barrier, unless they return null.
