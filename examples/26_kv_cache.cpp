@@ -144,6 +144,7 @@ void serve(station& here, void* own, pgas::timeline& filled, const std::vector<s
   }
 }
 
+/// Serves one decode process after another, until one of them has all its requests.
 void prefill(const std::string& folder, unsigned pause_us) {
   station here;
   const auto scratch = here.world.allocate<std::uint64_t>(1);
@@ -161,7 +162,6 @@ void prefill(const std::string& folder, unsigned pause_us) {
     }
     try {
       serve(here, own.data(), filled, answer, pause_us, scratch.data());
-      return;
     } catch (const pgas::error& failed) {
       if (!examples::is_gone(failed)) throw;
       std::printf("prefill offers its work again: %s\n", failed.what());
@@ -256,6 +256,11 @@ struct decoder {
     while (filled.alive()) std::this_thread::sleep_for(milliseconds(1));
   }
 
+  /// Waits for the stream. Its waits for a process that has ended have failed.
+  void drain() try { here.stream.synchronize(); } catch (const pgas::error& failed) {
+    if (!examples::is_gone(failed)) throw;
+  }
+
   int run() {
     std::string lost;
     int partners = 0;
@@ -277,6 +282,7 @@ struct decoder {
       } catch (const pgas::error& failed) {
         if (!examples::is_gone(failed)) throw;
         std::printf("decode waits for another prefill process: %s\n", failed.what());
+        drain();
         lost = from.filled;
         free_pages = all_pages();  // no process writes into the pages any more
       }

@@ -90,7 +90,6 @@ def prefill(folder):
                 return
         try:
             serve(own, filled, answer)
-            return
         except pgas.Error as failed:
             if failed.code not in LOST:
                 raise

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import operator
 from typing import Any, NamedTuple
+
+import numpy
 
 from . import _core
 from ._array_interop import Array, _contiguous, describe, gpu_of, whole_number, writable
@@ -39,15 +43,16 @@ def _indices(index: Any, pages: int, what: str, role: str) -> Array | None:
     if index is None:
         return None
     if isinstance(index, (list, tuple, range)):
-        import numpy
-
-        index = numpy.asarray(index, "int64")
+        if any(isinstance(number, bool) for number in index):
+            raise TypeError(f"{what}: the indices of the {role} are whole numbers, not {list(index)!r}")
+        index = numpy.asarray([operator.index(number) for number in index], "int64")
     about = describe(index)
     if about.dtype not in ("int32", "int64") or len(about.shape) != 1 or about.strides is not None:
         raise TypeError(f"{what}: the indices of the {role} are a contiguous array of int32 or int64 with one dimension, not of "
                         f"{about.dtype} with the shape {tuple(about.shape)}")
-    if about.size > 0 and (about.library == "numpy" or (about.library == "torch" and gpu_of(about) is None)):
-        least, most = int(about.source.min()), int(about.source.max())
+    if about.size > 0 and gpu_of(about) is None:
+        numbers = numpy.frombuffer((ctypes.c_char * (about.size * about.itemsize)).from_address(about.ptr), about.dtype)
+        least, most = int(numbers.min()), int(numbers.max())
         if least < 0 or most >= pages:
             raise IndexError(f"{what}: the {role} has pages 0 to {pages - 1}, and its indices go from {least} to {most}")
     return about
@@ -83,8 +88,8 @@ def copy_list(destination: Any, source: Any, *, destination_index: Any = None, s
     `destination`. The arrays are of this process, or opened by pgas.open(). The first dimension of an array counts its
     pages, and each page is contiguous. Without indices, page i is copied to page i.
 
-    Indices are int32 or int64, in an array of any library or in a list. The call checks indices in host memory; indices
-    on a GPU must be right. No page of the destination may occur twice. Arrays on a GPU are copied in the order of
+    Indices are int32 or int64, in an array of any library or in a list. The call checks indices in host memory, and does
+    not check indices on a GPU or in arrays of CuPy. No page of the destination may occur twice. Arrays on a GPU are copied in the order of
     `stream`, by default the current stream of the library of `destination`; keep the arrays until the stream has executed
     the copies. `most_blocks` limits the thread blocks of the kernel; 0: no limit. Arrays in host memory are copied at
     once, or by a pgas.Stream of a world on the host heap."""
@@ -92,13 +97,22 @@ def copy_list(destination: Any, source: Any, *, destination_index: Any = None, s
     gpus = [gpu for gpu in (gpu_of(each) for each in pages.arrays[:2]) if gpu is not None]
     gpu = gpus[0] if gpus else None
     limit = whole_number(most_blocks, "copy_list: most_blocks")
-    if isinstance(stream, Stream):
+    queue: Any = None
+    if gpu is None:
+        if isinstance(stream, Stream) and stream.device is None:
+            stream._held.extend(each.source for each in pages.arrays)
+            queue = stream.native
+        elif stream is not CURRENT and stream is not None:
+            raise ValueError(f"copy_list: stream={stream!r}: the arrays are in host memory: pass None, or a stream of a world on the host heap")
+    elif stream is None or (isinstance(stream, Stream) and stream.device is None):
+        raise ValueError("copy_list: the arrays are on a GPU, and a stream of the GPU copies them: pass stream=")
+    elif stream is CURRENT:
+        queue = _current_of(pages.arrays[0].library, gpu)
+        if queue is None:
+            raise ValueError(f"copy_list: arrays of {pages.arrays[0].library} have no current stream: pass stream=")
+    elif isinstance(stream, Stream):
         stream._held.extend(each.source for each in pages.arrays)
-    if stream is CURRENT or stream is None:
-        queue = None if gpu is None else _current_of(pages.arrays[0].library, gpu)
-        if gpu is not None and (queue is None or stream is None):
-            raise ValueError("copy_list: the arrays are on a GPU, and a stream copies them: pass stream=")
+        queue = stream.native
     else:
-        native = native_of(stream)
-        queue = native.native if isinstance(native, _core.Stream) else native
+        queue = native_of(stream)
     _core.copy_list(gpu, queue, pages.to, pages.source, pages.page_bytes, pages.n_pages, limit)

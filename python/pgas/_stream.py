@@ -33,6 +33,8 @@ class Stream:
         self._held: list[Any] = []
         self._lock = threading.Lock()  # for synchronize(): each call drops the arrays of the completed work
         self._stream = _core.Stream(world._core, self._held)
+        self.device = world.device
+        """The number of the stream's GPU; None on the host heap."""
 
     @property
     def native(self) -> int:

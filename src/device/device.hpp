@@ -210,6 +210,8 @@ class device {
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can access the address by loads and stores.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
+  /// Whether the memory is host memory that the device's driver does not know. On the host heap, no memory is.
+  [[nodiscard]] virtual bool is_pageable(const void*) { return false; }
   /// Enqueues a collective over `team` on the stream, as the device operation of the same name, on the channel of
   /// `team`. The arguments have been checked.
   /// @param blocks the shared state of the kernel's blocks

@@ -13,19 +13,24 @@ namespace pgas::detail {
 inline constexpr std::size_t engine_block_bytes = std::size_t{8} << 20;
 
 /// Whether copy engines copy the list, block by block. The host then reads the arrays of the list during the call, so
-/// they are in memory that kernels cannot access, and that the stream therefore does not change.
-/// @param reachable whether kernels can access the memory at an address
-template <class Reachable>
-[[nodiscard]] bool is_for_copy_engines(const copy_list& list, const Reachable& reachable) {
+/// they are in pageable memory, which no stream changes.
+/// @param is_pageable tells whether an array is in pageable memory of the host
+template <class Pageable>
+[[nodiscard]] bool is_for_copy_engines(const copy_list& list, const Pageable& is_pageable) {
   if (list.has_pages()) {
-    const auto is_read_now = [&](const void* index) { return index == nullptr || !reachable(index); };
+    const auto is_read_now = [&](const void* index) { return index == nullptr || is_pageable(index); };
     return list.page_bytes() >= engine_block_bytes && is_read_now(list.to_pages().index) &&
            is_read_now(list.from_pages().index);
   }
-  if (reachable(list.blocks())) return false;
+  if (!is_pageable(list.blocks())) return false;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].bytes < engine_block_bytes) return false;
   return true;
+}
+
+/// Whether a list has an array. A CUDA graph reads arrays at each launch, so copy engines cannot copy such a list.
+[[nodiscard]] inline bool has_array(const copy_list& list) {
+  return !list.has_pages() || list.to_pages().index != nullptr || list.from_pages().index != nullptr;
 }
 
 /// Copies the blocks. @param stream as in stream_words

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +64,9 @@ class exportable_memory {
   [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
   /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access cannot be enforced.
   virtual void allow_read_only() const {}
+  /// Identifies the memory among all memory of this process: equal for two objects if an importer of one of them has
+  /// mapped exactly the memory of the other one. Empty if the system has no such number.
+  [[nodiscard]] virtual std::optional<std::array<std::byte, 16>> identity() const { return std::nullopt; }
   /// All pieces with fabric handles, for importers on other hosts. Empty if the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };

@@ -1,5 +1,7 @@
 // Windows of memory of different sizes: run with any number of PEs, on either heap.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -137,6 +139,25 @@ TEST_F(Window, windows_of_teams_end_in_any_order) {
   world.barrier_all();
 }
 
+TEST_F(Window, a_file_that_has_grown_is_mapped_again) {
+  if (world.heap() != pgas::heap_kind::host) GTEST_SKIP() << "memory files are memory of the host";
+  const int fd = ::memfd_create("window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::ftruncate(fd, static_cast<off_t>(2 * MiB)), 0);
+  void* const small = ::mmap(nullptr, 2 * MiB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const pgas::window first(world, small, 2 * MiB);
+  ASSERT_EQ(::ftruncate(fd, static_cast<off_t>(4 * MiB)), 0);
+  void* const large = ::mmap(nullptr, 4 * MiB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  static_cast<char*>(large)[3 * MiB] = static_cast<char>(10 + me);
+  const pgas::window second(world, large, 4 * MiB);
+  for (int pe = 0; pe < n; ++pe) {
+    if (second.at(pe) != nullptr) {
+      EXPECT_EQ(static_cast<const char*>(second.at(pe))[3 * MiB], 10 + pe);
+    }
+  }
+  world.barrier_all();
+  ::close(fd);
+}
+
 TEST_F(Window, wrong_arguments_are_refused_on_all_members) {
   std::vector<int> own(1000);  // memory that no other process can map
   const bool wrong = me == n / 2;
@@ -163,6 +184,7 @@ TEST_F(Window, many_windows_leave_nothing_behind) {
   const char* const wanted = std::getenv("WINDOWS");
   const int rounds = wanted != nullptr ? std::atoi(wanted) : 400;
   std::optional<pgas::unit_test::holdings> early;
+  const pgas::window held(world, mine.data(), bytes_of(me));
   for (int round = 0; round < rounds; ++round) {
     {
       const pgas::window same(world, mine.data(), bytes_of(me));

@@ -82,6 +82,10 @@ print((back[1] == pages[1]).all(), (back[2] == pages[2]).all(), back[0].sum())
     (dict(source=np.zeros((3, 4), "int8")[::-1]), ValueError, "ascending"),
     (dict(destination=np.broadcast_to(np.zeros(4, "int8"), (6, 4))), ValueError, "read-only"),
     (dict(destination=np.zeros((), "int8")), ValueError, "no dimensions"),
+    (dict(destination_index=[0, 1, 2.0]), TypeError, "integer"),
+    (dict(destination_index=[False, True, False]), TypeError, "whole numbers"),
+    (dict(destination_index=memoryview(np.array([0, 1, 6]))), IndexError, "from 0 to 6"),
+    (dict(destination_index=[0, 1, 2], stream=12345), ValueError, "in host memory"),
     (dict(most_blocks=-1, destination_index=[0, 1, 2]), ValueError, "most_blocks"),
 ])
 def test_wrong_lists_of_pages_are_refused(arguments, kind, text):

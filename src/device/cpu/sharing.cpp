@@ -81,19 +81,6 @@ void forbid_reopening(int fd, const void* data) {
   }
 }
 
-/// Identifies files by their inodes, which stay as long as a process has them open. The key keeps inodes from
-/// importers.
-bits128 identity_of(const std::vector<program_file>& files) {
-  static const bits128 key = random_bits();
-  std::vector<std::uint64_t> numbers;
-  for (const program_file& file : files) {
-    struct stat about {};
-    if (::fstat(file.fd.get(), &about) != 0) fail("fstat", errno);
-    numbers.insert(numbers.end(), {about.st_dev, about.st_ino});
-  }
-  return keyed_hash(key, std::as_bytes(std::span(numbers)));
-}
-
 class host_memory final : public exportable_memory {
  public:
   host_memory(std::vector<program_file> files, mapping own, void* data, std::size_t bytes, access importers)
@@ -101,7 +88,7 @@ class host_memory final : public exportable_memory {
     described_.way = sharing_way::memory_file;
     described_.read_only = importers == access::read_only ? 1 : 0;
     described_.bytes = bytes;
-    described_.block = identity_of(files_);
+    described_.block = random_bits();
   }
 
   [[nodiscard]] void* data() const noexcept override { return data_; }
@@ -116,6 +103,17 @@ class host_memory final : public exportable_memory {
   [[nodiscard]] shared_piece read_only_piece(std::size_t number) const override {
     const std::string path = fmt::format("/proc/self/fd/{}", files_[number].fd.get());
     return piece_by(number, unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path.c_str());
+  }
+  /// The inodes stay as long as a process has the files open. The key keeps them from other processes.
+  [[nodiscard]] std::optional<bits128> identity() const override {
+    static const bits128 key = random_bits();
+    std::vector<std::uint64_t> numbers{reinterpret_cast<std::uintptr_t>(data_), described_.bytes, described_.read_only};
+    for (const program_file& file : files_) {
+      struct stat about {};
+      if (::fstat(file.fd.get(), &about) != 0) return std::nullopt;
+      numbers.insert(numbers.end(), {about.st_dev, about.st_ino, file.bytes});
+    }
+    return keyed_hash(key, std::as_bytes(std::span(numbers)));
   }
   void allow_read_only() const override {
     for (const program_file& file : files_) forbid_reopening(file.fd.get(), data_);

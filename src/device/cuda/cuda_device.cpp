@@ -526,7 +526,7 @@ void cuda_device::enqueue(const operation_request& request, stream_handle stream
 
 void cuda_device::enqueue(const list_request& request, stream_handle stream) {
   const enqueuing on(*this, stream);
-  const reachable_list arrays(request.list, on.stream(), reaches_pageable_);
+  const reachable_list arrays(request.list, on.stream());
   list_request reachable = request;
   reachable.list = arrays.list();
   kernels_->list(reachable, on.stream());
@@ -610,6 +610,11 @@ std::vector<clock_reading> cuda_device::read_clock() {
   }
   synchronize(nullptr);
   return all;
+}
+
+bool cuda_device::is_pageable(const void* memory) {
+  const current_context current(context_);
+  return cuda::is_pageable(memory);
 }
 
 bool cuda_device::reaches(const void* memory) {

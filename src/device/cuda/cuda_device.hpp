@@ -67,6 +67,7 @@ class cuda_device final : public device {
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
   [[nodiscard]] bool reaches(const void* memory) override;
+  [[nodiscard]] bool is_pageable(const void* memory) override;
   void collective(const context& context, const team_view& team, const collective_request& request, grid_state* blocks,
                   stream_handle stream) override;
 

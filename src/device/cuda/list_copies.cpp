@@ -4,7 +4,7 @@
 #include <memory>
 #include <mutex>
 
-#include "device/cuda/gpu_properties.hpp"
+#include "common/unforked_fd.hpp"
 #include "device/cuda/kernels/library_kernels.hpp"
 #include "device/cuda/primary_context.hpp"
 #include "device/cuda/reachable_list.hpp"
@@ -18,48 +18,56 @@ namespace {
 class list_gpu {
  public:
   /// *Errors* device_unavailable.
-  explicit list_gpu(int ordinal)
-      : context_(ordinal), reaches_pageable_(has(ordinal, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS)) {
+  explicit list_gpu(int ordinal) : context_(ordinal) {
     const current_context current(context_.get());
     kernels_ = std::make_unique<library_kernels>(ordinal);
   }
 
   void copy(const copy_list& list, CUstream stream, unsigned most_blocks) const {
     const in_context current(context_.get());
-    const auto reachable = [this](const void* memory) { return is_reachable(memory, reaches_pageable_); };
-    if (is_for_copy_engines(list, reachable)) {
+    const bool captured = has_array(list) && is_captured(stream);  // then the kernel's path refuses pageable arrays
+    if (!captured && is_for_copy_engines(list, [](const void* array) { return is_pageable(array); })) {
       for (std::size_t i = 0; i < list.size(); ++i)
         check(driver().copy_async(reinterpret_cast<CUdeviceptr>(list[i].to),
                                   reinterpret_cast<CUdeviceptr>(list[i].from), list[i].bytes, stream),
               "copying a block of a list");
       return;
     }
-    const reachable_list arrays(list, stream, reaches_pageable_);
+    const reachable_list arrays(list, stream);
     list_request request;
     request.list = arrays.list();
     request.most_blocks = most_blocks;
     kernels_->list(request, stream);
   }
 
-  /// The object of a GPU is made at the first use, and is never destroyed.
-  static const list_gpu& get(int ordinal) {
-    static auto& mutex = *new std::mutex;
-    static auto& gpus = *new std::map<int, list_gpu>;
-    const std::lock_guard lock(mutex);
-    return gpus.try_emplace(ordinal, ordinal).first->second;
+ private:
+  [[nodiscard]] static bool is_captured(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    check(driver().stream_is_capturing(stream, &status), "querying whether a stream is being captured");
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
 
- private:
   primary_context context_;
-  bool reaches_pageable_;
   std::unique_ptr<library_kernels> kernels_;
 };
+
+/// The GPUs whose streams this process has used.
+struct known_gpus {
+  std::mutex mutex;
+  std::map<int, list_gpu> all;
+};
+
+const list_gpu& gpu_at(int ordinal) {
+  known_gpus& known = of_this_process<known_gpus>();
+  const std::lock_guard lock(known.mutex);
+  return known.all.try_emplace(ordinal, ordinal).first->second;
+}
 
 }  // namespace
 }  // namespace cuda
 
 void copy_list_on_gpu(int ordinal, void* stream, const copy_list& list, unsigned most_blocks) {
-  cuda::list_gpu::get(ordinal).copy(list, static_cast<CUstream>(stream), most_blocks);
+  cuda::gpu_at(ordinal).copy(list, static_cast<CUstream>(stream), most_blocks);
 }
 
 }  // namespace pgas::detail

@@ -4,27 +4,31 @@
 
 namespace pgas::detail::cuda {
 
-bool is_reachable(const void* memory, bool pageable) {
-  const auto at = reinterpret_cast<CUdeviceptr>(memory);
+bool is_pageable(const void* memory) {
   // The driver reports no type for memory that no call of CUDA has allocated or registered.
   unsigned type = 0;
-  if (driver().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS || type == 0)
-    return pageable;
+  return driver().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(memory)) !=
+             CUDA_SUCCESS ||
+         type == 0;
+}
+
+bool is_reachable(const void* memory, bool pageable) {
+  if (is_pageable(memory)) return pageable;
+  const auto at = reinterpret_cast<CUdeviceptr>(memory);
   CUdeviceptr address = 0;
   return driver().pointer_attribute(&address, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at) == CUDA_SUCCESS && address == at;
 }
 
-reachable_list::reachable_list(const copy_list& list, CUstream stream, bool pageable) : stream_(stream), list_(list) {
+reachable_list::reachable_list(const copy_list& list, CUstream stream) : stream_(stream), list_(list) {
   const copy_list::side& to = list.to_pages();
   const copy_list::side& from = list.from_pages();
   try {
     if (list.has_pages())
-      list_ = list.with_arrays(nullptr, reachable(to.index, list.size() * to.index_bytes, pageable),
-                               reachable(from.index, list.size() * from.index_bytes, pageable));
+      list_ = list.with_arrays(nullptr, reachable(to.index, list.size() * to.index_bytes),
+                               reachable(from.index, list.size() * from.index_bytes));
     else
       list_ = list.with_arrays(
-          static_cast<const copy_block*>(reachable(list.blocks(), list.size() * sizeof(copy_block), pageable)), nullptr,
-          nullptr);
+          static_cast<const copy_block*>(reachable(list.blocks(), list.size() * sizeof(copy_block))), nullptr, nullptr);
   } catch (...) {
     free_copies();
     throw;
@@ -33,8 +37,16 @@ reachable_list::reachable_list(const copy_list& list, CUstream stream, bool page
 
 reachable_list::~reachable_list() { free_copies(); }
 
-const void* reachable_list::reachable(const void* array, std::size_t bytes, bool pageable) {
-  if (array == nullptr || bytes == 0 || is_reachable(array, pageable)) return array;
+const void* reachable_list::reachable(const void* array, std::size_t bytes) {
+  if (array == nullptr || bytes == 0) return array;
+  if (!is_pageable(array)) {
+    if (is_reachable(array, false)) return array;
+    throw error(
+        code::invalid_argument,
+        fmt::format("the array of a list of copies at {} is in memory that kernels of this GPU can't access: use "
+                    "memory of this GPU or of the host",
+                    array));
+  }
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   check(driver().stream_is_capturing(stream_, &status), "querying whether a stream is being captured");
   if (status != CU_STREAM_CAPTURE_STATUS_NONE)

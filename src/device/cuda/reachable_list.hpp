@@ -13,22 +13,25 @@ namespace pgas::detail::cuda {
 /// @param pageable whether the GPU can access pageable memory of the host
 [[nodiscard]] bool is_reachable(const void* memory, bool pageable);
 
+/// Whether no call of CUDA has allocated or registered `memory`: pageable memory of the host. Also true if the GPU can
+/// access pageable memory.
+[[nodiscard]] bool is_pageable(const void* memory);
+
 /// A list whose arrays kernels can access. The stream copies arrays in pageable memory to the GPU; the host may change
 /// these arrays when the constructor has returned. The destructor frees the copies in the order of the stream, so the
 /// object lives until the kernel that reads the list has been enqueued.
 class reachable_list {
  public:
   /// The GPU's context is current. *Errors* capturing, for an array in pageable memory if the stream is being captured;
-  /// out_of_memory, device_failed.
-  /// @param pageable as in is_reachable()
-  reachable_list(const copy_list& list, CUstream stream, bool pageable);
+  /// invalid_argument, for an array in memory that kernels cannot access; out_of_memory, device_failed.
+  reachable_list(const copy_list& list, CUstream stream);
   ~reachable_list();
   reachable_list(const reachable_list&) = delete;
   reachable_list& operator=(const reachable_list&) = delete;
   [[nodiscard]] const copy_list& list() const noexcept { return list_; }
 
  private:
-  [[nodiscard]] const void* reachable(const void* array, std::size_t bytes, bool pageable);
+  [[nodiscard]] const void* reachable(const void* array, std::size_t bytes);
   void free_copies() noexcept;
 
   CUstream stream_;

@@ -30,26 +30,14 @@ bool ask(Value& value, CUpointer_attribute what, const void* pointer) {
   return driver().pointer_attribute(&value, what, address_of(pointer)) == CUDA_SUCCESS;
 }
 
-/// Identifies memory by the driver's number of its allocation. Without a number, each call returns another identity; so
-/// also for cuMemCreate, because a program may map other physical memory at the same address.
-bits128 identity_of(sharing_way way, const void* pointer, std::size_t bytes) {
-  static const bits128 key = random_bits();
-  unsigned long long allocation = 0;
-  if (way == sharing_way::vmm || !ask(allocation, CU_POINTER_ATTRIBUTE_BUFFER_ID, pointer)) return random_bits();
-  const std::uint64_t numbers[] = {allocation, reinterpret_cast<std::uintptr_t>(pointer), bytes};
-  return keyed_hash(key, std::as_bytes(std::span(numbers)));
-}
-
-/// Describes memory of the program at `pointer`.
-sharing_description describe(sharing_way way, int ordinal, const void* pointer, std::size_t bytes, std::size_t offset,
-                             access importers) {
+sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, std::size_t offset, access importers) {
   sharing_description is;
   is.way = way;
   is.read_only = importers == access::read_only ? 1 : 0;
   is.bytes = bytes;
   is.offset = offset;
   is.gpu = uuid_of_gpu(ordinal);
-  is.block = identity_of(way, pointer, bytes);
+  is.block = random_bits();
   return is;
 }
 
@@ -172,6 +160,15 @@ class legacy_memory final : public gpu_memory {
     return result;
   }
   void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of cudaMalloc"); }
+  /// The driver gives each allocation of cudaMalloc a number of its own.
+  [[nodiscard]] std::optional<bits128> identity() const override {
+    static const bits128 key = random_bits();
+    const current_context current(context_.get());
+    unsigned long long allocation = 0;
+    if (!ask(allocation, CU_POINTER_ATTRIBUTE_BUFFER_ID, data())) return std::nullopt;
+    const std::uint64_t numbers[] = {allocation, address_of(data()), description().bytes};
+    return keyed_hash(key, std::as_bytes(std::span(numbers)));
+  }
 
  private:
   std::size_t all_;
@@ -210,7 +207,7 @@ std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* p
     refuse(pointer, fmt::format("lies in allocations of {} bytes, and {} were given: importers would get all of them. "
                                 "Pass whole allocations, or allow it (whole_block::allow)",
                                 all, bytes));
-  const sharing_description is = describe(sharing_way::vmm, context.ordinal(), pointer, bytes, offset, importers);
+  const sharing_description is = describe(sharing_way::vmm, context.ordinal(), bytes, offset, importers);
   return std::make_unique<vmm_memory>(std::move(context), pointer, is, std::move(chunks), fabric);
 }
 
@@ -229,7 +226,7 @@ std::unique_ptr<exportable_memory> adopt_pool(primary_context context, void* poi
            fmt::format("is of a memory pool, and importers get a descriptor of all of the pool, now {} bytes: use "
                        "shared_memory::make(), or allow it (whole_block::allow)",
                        all));
-  const sharing_description is = describe(sharing_way::pool, context.ordinal(), pointer, bytes, 0, importers);
+  const sharing_description is = describe(sharing_way::pool, context.ordinal(), bytes, 0, importers);
   auto result = std::make_unique<pool_memory>(std::move(context), pointer, is, pool);
   try {
     static_cast<void>(result->piece(0));
@@ -265,7 +262,7 @@ std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* p
                     "kind (cuIpcGetMemHandle)",
                     pointer),
         code::invalid_argument);
-  const sharing_description is = describe(sharing_way::legacy, context.ordinal(), pointer, bytes, offset, importers);
+  const sharing_description is = describe(sharing_way::legacy, context.ordinal(), bytes, offset, importers);
   return std::make_unique<legacy_memory>(std::move(context), pointer, is, size, handle);
 }
 
@@ -329,7 +326,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   chunks.add(part);
   chunks.map(ordinal, access::read_write);
   void* const data = pointer_to(chunks.start());
-  const sharing_description is = describe(sharing_way::vmm, ordinal, data, bytes, 0, importers);
+  const sharing_description is = describe(sharing_way::vmm, ordinal, bytes, 0, importers);
   return std::make_unique<vmm_memory>(std::move(context), data, is, std::move(chunks), fabric);
 }
 

@@ -168,8 +168,10 @@ void copy_blocks(const op_target& how, const copy_list& list, int pe, unsigned m
   s.check_pe(pe);
   if (list.size() == 0 || (list.has_pages() && list.page_bytes() == 0)) return;
   check_list(s, list, pe, what, put);
-  const auto reachable = [&](const void* memory) { return s.device().reaches(memory); };
-  if (!s.proxied(pe) && is_for_copy_engines(list, reachable)) {
+  const auto is_pageable = [&](const void* array) { return s.device().is_pageable(array); };
+  // In a capture, the device refuses arrays in pageable memory.
+  const bool captured = how.on != nullptr && has_array(list) && s.device().capturing(s.queue());
+  if (!s.proxied(pe) && !captured && is_for_copy_engines(list, is_pageable)) {
     copy_by_engines(s, list, pe, put);
   } else {
     list_request request;

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "common/keyed_hash.hpp"
+#include "common/unforked_fd.hpp"
+#include "device/visible_gpus.hpp"
 #include "host/exchange/collective_step.hpp"
 #include "host/share/import_table.hpp"
 #include "host/team/team_state.hpp"
@@ -24,6 +29,29 @@ constexpr std::chrono::seconds open_timeout{60};
 void agree_on(const control_group& group, const std::optional<error>& failure) {
   if (const agreement all = agree(group, {}, failure); all.failure) throw error(*all.failure);
 }
+
+/// The memory that this process exports to the members of windows.
+class window_exports {
+ public:
+  /// The export of the memory. Windows of the same memory have one export, so that importers map the memory once.
+  std::shared_ptr<window_export> find_or_make(std::unique_ptr<exportable_memory> memory) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(exports_, [](const auto& entry) { return entry.second.expired(); });
+    const std::optional<bits128> identity = memory->identity();
+    if (identity)
+      if (const auto known = exports_.find(*identity); known != exports_.end())
+        if (std::shared_ptr<window_export> found = known->second.lock()) return found;
+    auto result = std::make_shared<window_export>(share_memory(std::move(memory)));
+    // The members receive the ticket over the authenticated connections of the world.
+    result->ticket = result->memory.make_ticket({});
+    if (identity) exports_[*identity] = result;
+    return result;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<bits128, std::weak_ptr<window_export>> exports_;
+};
 
 /// The device of a PE; the ordinal of the host is -1 in both types.
 memory_place place_of(world_state& world) { return {world.device().properties().ordinal}; }
@@ -71,14 +99,19 @@ std::shared_ptr<window_state> window_state::make(team_state& team, void* pointer
 }
 
 std::string window_state::share(void* pointer, std::size_t bytes) {
-  mine_ = std::make_unique<exported_memory>(
-      share_memory(place_of(*world_) == memory_place::host()
-                       ? adopt_host_memory(pointer, bytes, access::read_write)
-                       : adopt_gpu_memory(pointer, bytes, access::read_write, whole_block::allow)));
-  ticket_options only_members;
-  only_members.opens = std::max(n_pes() - 1, 1);
-  only_members.lifetime = open_timeout;
-  return mine_->make_ticket(only_members);
+  if (import_table::of_process().overlaps(pointer, bytes))
+    throw error(code::invalid_argument,
+                "the memory was opened from another process, and only that process can share it");
+  std::unique_ptr<exportable_memory> memory;
+  if (place_of(*world_) == memory_place::host()) {
+    memory = adopt_host_memory(pointer, bytes, access::read_write);
+  } else {
+    memory = adopt_gpu_memory(pointer, bytes, access::read_write, whole_block::allow);
+    if (memory->description().gpu != uuid_of_gpu(place_of(*world_).ordinal))
+      throw error(code::invalid_argument, "the memory is on another GPU than the heap of this PE");
+  }
+  mine_ = of_this_process<window_exports>().find_or_make(std::move(memory));
+  return mine_->ticket;
 }
 
 void window_state::open(team_state& team, int member, const std::string& text) {

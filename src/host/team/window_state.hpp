@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "device/owned_device_memory.hpp"
@@ -17,6 +19,13 @@ namespace pgas::detail {
 
 class team_state;
 class world_state;
+
+/// Exported memory of this PE, for all windows that contain it.
+struct window_export {
+  explicit window_export(std::shared_ptr<const exportable_memory> exported) : memory(std::move(exported)) {}
+  exported_memory memory;
+  std::string ticket;
+};
 
 /// A window. Made by make(), and destroyed when no stream uses it any more.
 class window_state final : public deferred_object {
@@ -37,7 +46,7 @@ class window_state final : public deferred_object {
   void write_table();
 
   const std::shared_ptr<world_state> world_;  ///< keeps the device
-  std::unique_ptr<exported_memory> mine_;
+  std::shared_ptr<window_export> mine_;
   std::vector<std::shared_ptr<imported_memory>> theirs_;
   std::vector<window_part> parts_;
   device_block table_;

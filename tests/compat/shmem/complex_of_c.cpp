@@ -19,7 +19,7 @@ __extension__ typedef float _Complex complex_float;
 __extension__ typedef double _Complex complex_double;
 /// 1 + i, for which C++ has no literal.
 complex_float make_one_and_i() {
-  complex_float created = 1;
+  complex_float result = 1;
   __imag__ result = 1;
   return result;
 }
