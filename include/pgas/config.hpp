@@ -46,18 +46,18 @@ struct config {
   std::chrono::milliseconds heartbeat_timeout{
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
-  std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
+  std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0 is no time limit (60 s with checks)
   /// @brief PGAS_DEFAULT_STREAM_WAIT: limit of the wait of nvshmem.h's host barriers for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
   int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;  ///< PGAS_LOG
-  std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
-  bool sigusr1 = false;             ///< PGAS_SIGUSR1: a PE logs its waits on this signal
-  std::string trace;                ///< PGAS_TRACE: file of the trace; empty: none; %r PE, %h host, %p process
-  int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
+  std::string log_file;  ///< PGAS_LOG_FILE: path of the log; "" is standard error; %h is the host, %p the process id
+  bool sigusr1 = false;  ///< PGAS_SIGUSR1: a PE logs its waits on this signal
+  std::string trace;     ///< PGAS_TRACE: path of the trace; "" is none; %r is the PE, %h the host, %p the process id
+  int trace_sample = 1;  ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
   std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: none
-  bool lent_memory = false;  ///< PGAS_LENT_MEMORY: copies of NVSHMEM programs use shared memory that blocks lend
+  bool lent_memory = false;  ///< PGAS_LENT_MEMORY: NVSHMEM programs copy through the memory of nvshmemx_give_smem()
 
   /// @brief The defaults with the environment applied.
   ///

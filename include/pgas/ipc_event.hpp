@@ -45,9 +45,9 @@ class PGAS_API ipc_event {
 
   /// Makes an event of a GPU. *Errors* device_unavailable for the host, which has no events.
   [[nodiscard]] static ipc_event make(memory_place place);
-  /// Shares an event that the program has made by `cudaEventCreateWithFlags(&event, cudaEventInterprocess |
-  /// cudaEventDisableTiming)` on the GPU `place`. The program destroys its event only after this object, and when
-  /// opened_by() is empty. *Errors* as make(); invalid_argument if CUDA cannot share the event.
+  /// Shares an event that the program has created by `cudaEventCreateWithFlags(&event, cudaEventInterprocess |
+  /// cudaEventDisableTiming)` on the GPU `place`. The program must not destroy its event while this object exists, or
+  /// while opened_by() is not empty. *Errors* as make(); invalid_argument if CUDA cannot share the event.
   [[nodiscard]] static ipc_event share(memory_place place, void* event);
   /// Opens a ticket of ipc_event::ticket(), on the same GPU.
   /// *Errors* as opened_memory::open(); handle_invalid if the ticket does not belong to an event, or if the driver

@@ -47,8 +47,8 @@ typedef struct pgas_ticket_options {
   int opens;                          ///< 0: any number
   int64_t user;                       ///< the user whose processes may open it; -1: this process's user
   const struct pgas_timeline* ready;  ///< tells when the memory is ready; null: the ticket carries no timeline
-  int read_only;                      ///< not 0: importers with this ticket may only read; others may write
-  int reserved;                       ///< 0
+  int read_only;  ///< if not 0, an importer that uses this ticket may only read; other tickets are not affected
+  int reserved;   ///< 0
 } pgas_ticket_options;
 
 /// A process that has opened memory of this process and has not closed it: pgas::opener.

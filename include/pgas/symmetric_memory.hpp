@@ -34,7 +34,7 @@ struct heap_layout {
 /// @brief Whether allocated memory starts as zeros.
 enum class initialize : bool { no = false, zero = true };
 
-/// @brief The use of an allocation.
+/// @brief The purpose of an allocation.
 ///
 /// `|` combines hints. An allocation with a hint has separate cache lines: it starts at a multiple of memory_hint_line
 /// bytes, and no other allocation shares its last line. So updates of its words and traffic to neighbouring memory do

@@ -75,7 +75,8 @@ class PGAS_API team {
   /// @brief Calls destroy() without throwing.
   ///
   /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call the destructor.
-  /// After a failure of the world or leave() the destructor does nothing. The world destroys the teams that it owns.
+  /// The destructor does nothing after world::leave(), or after the world has failed. The world destroys the teams that
+  /// it owns.
   [[gnu::visibility("hidden")]] ~team() {
     if (state_) detail::destroy_or_abandon(*state_, std::uncaught_exceptions());
   }

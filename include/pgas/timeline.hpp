@@ -108,9 +108,9 @@ class PGAS_API timeline {
   /// recorded.
   void wait_host(std::uint64_t value, std::chrono::milliseconds timeout = forever) const;
 
-  /// The address of the word, for kernels on the device of the timeline. A kernel waits with `signal_wait_until(ctx,
-  /// word, cmp::ge, value)`, and records with `fence(ctx)` and `signal_set(ctx, word, value, ctx.my_pe())`, with the
-  /// context of any world without PGAS_CHECKS.
+  /// The address of the word, for kernels on the device of the timeline. A kernel waits for a value by
+  /// `signal_wait_until(ctx, word, cmp::ge, value)`. A kernel records a value by `fence(ctx)` and then `signal_set(ctx,
+  /// word, value, ctx.my_pe())`. `ctx` may be the context of any world that was joined without PGAS_CHECKS.
   [[nodiscard]] std::uint64_t* word() const;
   /// The device whose streams and kernels use the timeline in this process.
   [[nodiscard]] memory_place place() const;

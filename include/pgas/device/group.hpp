@@ -369,10 +369,10 @@ template <PGAS_IS(group) Block>
   return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
 }
 
-/// @brief The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last warpgroup of a
-/// block may have fewer threads.
+/// @brief A warpgroup: the threads of a block for which rank / 128 is equal, as wgmma instructions of sm_90 use them.
+/// The last warpgroup of a block may have fewer threads.
 ///
-/// A warpgroup is a named_group with barrier 15 - rank / 128.
+/// The warpgroup is a named_group with barrier 15 - rank / 128.
 class warpgroup : public named_group {
  public:
   /// @brief The warpgroup of the thread with this rank; this_warpgroup() creates it.

@@ -19,8 +19,8 @@ struct routes {
   /// @brief In `slots`: the PE is proxied.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
-  /// @brief For each PE of the world: the distance from this PE's slot to that PE's slot, in units of
-  /// context::log2_stride_, or `proxied`.
+  /// @brief For each PE of the world, the distance from this PE's slot to the slot of that PE, in units of
+  /// 2^context::log2_stride_ bytes. The value is `proxied` if the PE is proxied.
   const std::int32_t* slots = nullptr;
   team_view domain;  ///< the direct PEs, including this PE
   ring_view ring;
@@ -35,8 +35,8 @@ struct routes {
 /// does.
 struct peer_map {
   const std::int32_t* members;  ///< null if the members are evenly spaced
-  /// @brief The distance in slots from this PE's slot to the first member's slot; for a list, to the slot of the
-  /// world's PE 0
+  /// @brief The distance from this PE's slot to the slot of the first member, counted in slots. If `members` is not
+  /// null, the distance to the slot of PE 0 of the world.
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;

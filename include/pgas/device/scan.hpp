@@ -10,7 +10,7 @@
 namespace pgas {
 namespace detail {
 
-/// Distinguishes an exclusive scan when calls are compared.
+/// Distinguishes an exclusive scan from an inclusive scan when PGAS_CHECKS compares the calls of the members.
 inline constexpr std::uint32_t exclusive_variant = 0x200;
 
 }  // namespace detail

@@ -149,7 +149,8 @@ PGAS_FN void prefetch(const void* p) {
 
 namespace pgas::detail {
 
-/// Makes earlier accesses of threads visible to bulk copies that the caller starts.
+/// The proxy fence of PTX. Orders earlier loads and stores (generic proxy) before the bulk copies that the caller
+/// starts later (async proxy).
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 /// Like fence_proxy_async(), but only for accesses to this block's shared memory, or only for accesses to global
 /// memory. fence_proxy_async() contains a MEMBAR at GPU scope. The two fences below do not contain a MEMBAR, even

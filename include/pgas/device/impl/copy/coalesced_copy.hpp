@@ -24,8 +24,8 @@ inline constexpr std::size_t least_coalesced_bytes = 64;
 /// registers instead of 32.
 inline constexpr std::uint32_t coalesced_words = 2;
 
-/// Copies words of coalesced_words requests, those of the lanes from `first` on. Of each request, copies the word at
-/// this lane's position. All eight lanes call the function.
+/// Copies words of several requests: those of the lanes first to first + coalesced_words - 1. The function copies one
+/// word of each request, the word at this lane's position. All eight lanes call the function.
 /// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
@@ -47,7 +47,8 @@ PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* d
   }
 }
 
-/// The copy of one lane whose seven neighbours also have copies. Source and destination are congruent modulo 16.
+/// Executes this lane's copy together with the copies of the seven other lanes of the group of eight. All eight lanes
+/// call the function. The addresses `dst` and `src` are congruent modulo 16.
 template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
@@ -72,8 +73,9 @@ PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte*
   lanes.sync();
 }
 
-/// The copy of a single thread. Neighbouring threads that call at the same time copy together. A thread copies alone if
-/// the local memory is private (its stack), if the two sides differ modulo 16, and from 2 GiB on.
+/// Copies for a single thread. Eight neighbouring threads that call the function at the same time copy together. A
+/// thread copies alone if its local memory is private (its stack), if the addresses `dst` and `src` are not congruent
+/// modulo 16, and if it copies 2 GiB or more.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;
@@ -85,7 +87,7 @@ PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size
   copy_bulk<Direction, Unit, 1>(dst, src, bytes, slice{0, 1});
 }
 
-/// Copies `count` elements by the calling thread alone, as copy().
+/// Like copy(), for one thread instead of a group.
 template <direction Direction, class T>
 PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;

@@ -57,7 +57,8 @@ PGAS_OUTLINE void push_by_largest_units(const push_job* job, slice thread) {
   });
 }
 
-/// A push that uses the route of each member, direct or proxied. The members follow one after another, from `next` on.
+/// A push to all members, by the route to each member, direct or proxied. Visits the members one after another and
+/// starts with the member `next` positions after this member.
 struct routed_push {
   participant here;
   byte_blocks blocks;

@@ -48,8 +48,8 @@ struct checked_heap {
   return failure::none;
 }
 
-/// An access to an array. The struct is in the local memory of its thread, so the call needs one address as its
-/// argument.
+/// The arguments of the check of one array. The caller builds the struct in its local memory and passes the address of
+/// the struct, so that the call takes one argument.
 struct checked_access {
   checked_heap heap;
   operation what;

@@ -1,8 +1,8 @@
 /// @file
-/// A table of the shared memory that running blocks lend. Code anywhere in a block can look up the memory that its
-/// block lends. The table is a hash table in this PE's memory; the key consists of launch and block. A block may end
-/// without taking its memory back, so another block may take over any entry. An entry is valid only if the lent memory
-/// contains the entry's ticket.
+/// A table of the shared memory that running blocks lend to the library (lent_memory.hpp). Code anywhere in a block can
+/// look up the memory that its block lends. The table is a hash table in this PE's memory; the key consists of launch
+/// and block. A block may end without taking its memory back, so another block may take over any entry. An entry is
+/// valid only if the lent memory contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The memory that one block lends.
+/// An entry of the table: the shared memory that one block lends to the library for copies (lent_memory.hpp).
 struct block_entry {
   std::uint64_t key = 0;     ///< key of the block; 0: the entry is free
   std::uint64_t ticket = 0;  ///< ticket that is also in the lent memory

@@ -7,8 +7,8 @@
 /// The queue needs only the lock word. Every PE has such a word, with two halves:
 /// * `tail` is 1 + the number of the last PE in the queue. Only the `tail` on one PE of the team, the home of the lock,
 ///   is used. Different locks may have different homes.
-/// * `seat` belongs to the PE whose memory contains the word. It tells whether a thread of that PE holds or awaits the
-///   lock, whether the thread holds the lock, and which PE is the successor.
+/// * `seat` belongs to the PE whose memory contains the word. It is the PE's node in the queue. It tells whether a
+///   thread of that PE holds or awaits the lock, whether the thread holds the lock, and which PE is the successor.
 ///
 /// A lock of zeros is free. Every access goes through the class `Words`, so that the host can run the algorithm too.
 #pragma once
@@ -26,15 +26,16 @@ struct lock_word {
   std::uint32_t tail;
   std::uint32_t seat;
 
-  static constexpr std::uint32_t taken = 1u << 31;  ///< in a seat: a thread of the PE holds or awaits the lock
-  static constexpr std::uint32_t holds = 1u << 30;  ///< in a seat: the thread holds the lock
-  static constexpr std::uint32_t next = holds - 1;  ///< in a seat: 1 + the successor, 0 if none is known
+  static constexpr std::uint32_t taken = 1u << 31;  ///< bit of `seat`: a thread of the PE holds or awaits the lock
+  static constexpr std::uint32_t holds = 1u << 30;  ///< bit of `seat`: the thread holds the lock
+  static constexpr std::uint32_t next = holds - 1;  ///< bits of `seat`: 1 + the successor, 0 if none is known
 };
 
 /// The result of an attempt to set or clear a lock.
 enum class lock_result { done, busy, ended, not_held };
 
-/// Tries to claim this PE's seat. Other threads of this PE may try at the same time.
+/// Tries to set `taken` in this PE's `seat`, the PE's node in the queue. Other threads of this PE may try at the same
+/// time.
 template <class Words>
 [[nodiscard]] PGAS_FN bool sit_down(const Words& w) {
   return w.compare_exchange(&lock_word::seat, w.me(), 0u, lock_word::taken) == 0;
@@ -44,8 +45,9 @@ template <class Words>
 [[nodiscard]] PGAS_FN lock_result lock_set(const Words& w) {
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
-  w.acquire();  // the seat's previous owner has left the queue
-  w.release();  // the claim comes before a successor that reads the tail and links itself to this seat
+  w.acquire();  // the thread of this PE that used `seat` before has left the queue
+  w.release();  // orders `taken` in `seat` before the accesses of a successor, which reads `tail` and then links itself
+                // to `seat`
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
   if (before == 0) {
@@ -69,7 +71,7 @@ template <class Words>
   w.release();
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   if (w.compare_exchange(&word::tail, w.home(), 0u, mine) != 0) {
-    w.store(&word::seat, 0u);  // the tail has never named this PE, so no other PE has seen the seat
+    w.store(&word::seat, 0u);  // `tail` has never named this PE, so no other PE has accessed this PE's `seat`
     return lock_result::busy;
   }
   w.acquire();
@@ -86,7 +88,8 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // the tail changes before the seat becomes free, so the next owner does not follow itself
+      w.release();  // orders the change of `tail` before the store to `seat`: the PE's next thread must not become its
+                    // own successor
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
