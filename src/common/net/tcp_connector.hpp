@@ -31,13 +31,13 @@ class tcp_attempt {
   /// Begins to connect. May be called after an earlier attempt. One limit bounds the connection, the other bounds the
   /// answer.
   void start(milliseconds to_connect, milliseconds to_answer);
-  /// Advances the attempt without waiting. Gives up at due(). Returns true when the PE has proved itself and has sent
-  /// the welcome, if a welcome is expected. After that, take() returns the connection.
+  /// Advances the attempt without blocking. The attempt fails at the time due(). Returns true when the PE is
+  /// authenticated and, if a welcome is expected, has sent the welcome. After that, take() returns the connection.
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return talk_->take_proven(); }
 
   [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
-  /// Whether the PE has proved itself, and this side waits for its welcome.
+  /// Whether the PE is authenticated, and this side waits for the PE's welcome.
   [[nodiscard]] bool awaits_welcome() const noexcept { return talk_ && due_ == clock::time_point::max(); }
   /// Ends the attempt. If the connection is made, first sends the hello, because the other side reports a connection
   /// that is closed without a word.
@@ -68,7 +68,7 @@ class tcp_attempt {
   std::string reason_;  ///< the reason of the verdict
 };
 
-/// Tries all addresses of a PE at the same time, and repeats failed attempts, until the PE has proved itself at one
+/// Tries all addresses of a PE at the same time, and repeats failed attempts, until the PE is authenticated at one
 /// address. Then all other attempts end, so that the PE gets only one connection.
 class tcp_connector {
  public:
@@ -94,7 +94,7 @@ class tcp_connector {
  private:
   const milliseconds to_answer_;
   std::vector<tcp_attempt> attempts_;  ///< by address
-  tcp_attempt* chosen_ = nullptr;      ///< the attempt at which the PE has proved itself
+  tcp_attempt* chosen_ = nullptr;      ///< the attempt in which the PE was authenticated
 };
 
 }  // namespace pgas::detail

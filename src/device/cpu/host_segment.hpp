@@ -56,7 +56,7 @@ struct named_handle {
   std::int32_t pid = 0;
   std::int32_t fd = -1;
   /// The start time of the process, in clock ticks after boot. It distinguishes the process from a later process with
-  /// the same number.
+  /// the same process id.
   std::uint64_t process_start = 0;
   std::uint64_t inode = 0;
   std::uint64_t device = 0;
@@ -71,7 +71,8 @@ static_assert(sizeof(named_handle) == 64);
 /// Makes a memory file of `bytes` bytes without seals. Checks that its pages can be allocated, as
 /// host_segment::create() does. *Errors* out_of_memory, system.
 [[nodiscard]] unique_fd create_memory_file(const std::string& name, std::size_t bytes);
-/// Checks that the pages of a part of a memory file can be allocated, as host_segment::create() does.
+/// Checks that the pages of the range [offset, offset + bytes) of a memory file can be allocated.
+/// host_segment::create() makes the same check. *Errors* out_of_memory.
 void allocate_in_file(int fd, std::size_t offset, std::size_t bytes);
 /// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;

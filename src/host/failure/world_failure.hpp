@@ -53,7 +53,8 @@ class world_failure {
   log::logger& log_;
   const steps steps_;
   const error no_memory_;
-  mutable std::mutex setting_;  ///< held until failed() is true. A thread with a later failure waits for the lock
+  mutable std::mutex setting_;  ///< the thread that sets the cause holds the lock until failed() is true; threads with
+                                ///< later failures wait for the lock
   std::atomic<state> now_{state::open};
   std::atomic<bool> told_{false};
   error cause_{code::system, ""};  ///< cause_ and at_ are written once, before told_ is set

@@ -11,11 +11,12 @@
 
 namespace pgas::detail {
 
-/// The number by which PE `me` divides the multiprocessors that it may use. It is the number of PEs, including `me`,
-/// whose kernels run on the device at the same time: without MPS the PEs of the same process, under MPS the PEs of all
-/// processes. Under MPS the ranges of multiprocessors start at the same multiprocessor, so the smallest range must hold
-/// the blocks of all these PEs. If the range of `me` is larger than the smallest range, the result is multiplied by the
-/// ratio of the two.
+/// Returns the divisor d: of the multiprocessors that PE `me` may use, 1/d are for the blocks of `me`. The divisor is
+/// the number of PEs whose kernels run on the device at the same time, including `me`. Without MPS, these are the PEs
+/// of the process. Under MPS, these are the PEs of all processes on the device. Each of these processes may then use a
+/// range of multiprocessors, and all ranges start at the same multiprocessor. Therefore the smallest range must hold
+/// the blocks of all PEs. If the range of `me` is larger than the smallest range, the divisor is multiplied by the size
+/// of the range of `me` and divided by the size of the smallest range.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
 /// Whether the device runs processes in time slices, because another process uses it without MPS.

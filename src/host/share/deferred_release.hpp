@@ -38,7 +38,7 @@ class deferred_object {
  private:
   friend class deferred_release;
   const fork_guard process_;
-  /// The object's place in a list of dropped objects, so that drop() allocates no memory.
+  /// The object's node in the list of dropped objects. The node is a member, so drop() does not allocate memory.
   std::list<deferred_object*> link_;
 };
 

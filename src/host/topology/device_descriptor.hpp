@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 /// The device of a PE.
 struct device_descriptor {
-  heap_kind kind = heap_kind::host;  ///< the kind that the PE's settings request
+  heap_kind kind = heap_kind::host;  ///< the kind of heap that the PE's settings request
   device_properties properties;
   std::string refusal;      ///< the reason why the PE has no GPU; empty if the PE has a GPU
   bool is_misused = false;  ///< whether the program must be changed; if so, the PE does not continue without a GPU

@@ -107,13 +107,14 @@ void complete(std::vector<pe_state>& pes);
 
 /// "8.2 s", "2 min 5 s".
 [[nodiscard]] std::string duration(long ms);
-/// "the team of all PEs", or "team 0.2 of PEs 0, 3" for the third team that PE 0 has proposed.
+/// The name of a team, such as "the team of all PEs" or "team 0.2 of PEs 0, 3". In "0.2", 0 is the PE that numbered the
+/// team, and 2 is the number; each PE counts from 0.
 [[nodiscard]] std::string name_of(const team& item);
 /// The activity of a PE that does not wait, if known: "has been in no call of this world for 8.2 s".
 [[nodiscard]] std::string activity_of(const pe_state& state);
-/// The place of a wait: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
+/// The call that waits, with its team: "barrier in a kernel", "allocate", "fcollect of team 0.2 of PEs 0, 3".
 [[nodiscard]] std::string place_of(const pe_state& state, const wait& item);
-/// A wait in words: its place, the PEs that it is for, and the word.
+/// A wait in words: the call, the PEs for which it waits, and the word.
 [[nodiscard]] std::string describe(const pe_state& state, const wait& item);
 
 }  // namespace pgas::detail::told

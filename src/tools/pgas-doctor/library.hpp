@@ -1,5 +1,5 @@
 /// @file
-/// Compares the library that programs load with the library of this doctor.
+/// Checks whether programs load the libpgas.so with which this pgas-doctor was built.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct loaded_library {
 /// Loads the library as a program would, to find its path, and reads its version from the file. *Errors* none: a
 /// failure is part of the result.
 [[nodiscard]] loaded_library find_library();
-/// Whether the found library is the library with which this doctor was built. The other rows describe only the doctor's
-/// own library.
+/// Whether the found library is the library with which this pgas-doctor was built. The other rows describe only the
+/// library of pgas-doctor itself.
 [[nodiscard]] row check_library(const loaded_library& found);
 
 }  // namespace pgas::doctor

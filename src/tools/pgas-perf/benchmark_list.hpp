@@ -23,7 +23,7 @@ struct point {
   scope by = scope::block;
   unsigned blocks = 1;
   unsigned threads = 1;   ///< threads of each block
-  std::size_t bytes = 0;  ///< the size as the row defines it; 0 for rows without sizes
+  std::size_t bytes = 0;  ///< the size, as the benchmark defines it; 0 if the benchmark has no size
 };
 
 /// The largest number of threads in the block of a row of shape::group.

@@ -41,7 +41,8 @@ struct summary {
 
   /// Operations by caller, route and kind, such as "host", "direct", "put".
   std::map<std::tuple<std::string, std::string, std::string>, total> operations;
-  /// Waits and collectives, by the PE that waited and the PE for which it waited; -1: not known.
+  /// Waits and collectives. The key is the pair of the PE that waited and the PE for which it waited, or -1 if that PE
+  /// is not known.
   std::map<std::pair<std::int32_t, std::int32_t>, total> waits;
   /// Operations by initiator and target, without the operations of proxies.
   std::map<std::pair<std::int32_t, std::int32_t>, total> pairs;

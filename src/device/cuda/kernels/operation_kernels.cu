@@ -39,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(launch_bound(warp_size), 1)
     if (mine) what = list[first + lane];
     // The first update of the list is fenced, so that the whole list follows the earlier work of the stream.
     const bool fenced = mine && (what.fenced || first + lane == 0);
-    // Two words of 4 bytes can have the same place.
+    // The index of the 8 bytes that contain the word. Two words of 4 bytes can have the same index; the second word
+    // then waits for the next step, although it is another word.
     const auto place = reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);
     const bool again = (__match_any_sync(every_lane, mine ? place : lane) & up_to_me) != lane_mask{1} << lane;
     const lane_mask starts = __ballot_sync(every_lane, fenced || (mine && again));

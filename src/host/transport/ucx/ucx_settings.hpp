@@ -45,7 +45,7 @@ struct ucx_settings {
   bool without_tcp = false;     ///< if true, UCX may not use TCP, because shared memory reaches all PEs
   bool private_network = true;  ///< config::private_network: if false, UCX may not use TCP between hosts
   std::string devices{};        ///< network devices to use, separated by commas; empty: UCX chooses
-  log::logger* log = nullptr;   ///< set in every call; outlives the transport
+  log::logger* log = nullptr;   ///< never null when the settings are passed; the logger must outlive the transport
 };
 
 /// A default that pgas chooses for a setting of UCX.
