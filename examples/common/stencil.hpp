@@ -70,8 +70,8 @@ struct alignas(16) four {
   float at[4];
 };
 
-/// Computes a step for four points and `Layers` layers of them. All reads come before the first write, so that many are
-/// in flight. The expression of each point is the same as in points_7.
+/// Computes a step for four adjacent points in each of `Layers` layers. All loads come before the first store, so that
+/// many loads are in flight. The expression for a point is the same as in points_7.
 template <int Layers>
 PGAS_FN void relax_fours(const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
   const auto read = [=](std::int64_t i) { return *reinterpret_cast<const four*>(in + i); };

@@ -23,7 +23,7 @@ struct list_shape {
   std::uint32_t seed;
 
   [[nodiscard]] PGAS_HD std::uint32_t cell() const { return most + 32; }
-  /// The cells of block i, in different orders on the two sides.
+  /// The cells of block i. The destination and the source have the blocks in different orders.
   [[nodiscard]] PGAS_HD std::uint32_t to_cell(std::uint32_t i) const {
     return as == form::rows ? i : (count - 1 - i + seed % count) % count;
   }

@@ -72,7 +72,7 @@ void count_join_step(const char* step) {
     say("came", step);  // a PE that arrives after the death cannot get the error earlier
 }
 
-/// The number that launchers give this process. It is known before the process has joined.
+/// The rank that the launcher gives this process. The rank is known before the process joins.
 int number_before_joining() {
   for (const char* name : {"PGAS_RANK", "OMPI_COMM_WORLD_RANK"})
     if (const char* value = std::getenv(name)) return std::atoi(value);

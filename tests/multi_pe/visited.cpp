@@ -1,6 +1,6 @@
-// PEs that exchange numbers until another process has finished with them, and report whether all numbers were correct.
-//     visited FILE     until the file exists
-//     visited NETWORK  once; reports addresses outside of NETWORK at which this process listens as wrong
+// PEs that exchange numbers and check them, while another process examines the PEs.
+//     visited FILE     exchanges numbers until FILE exists
+//     visited NETWORK  exchanges numbers once; fails if this process listens at an address outside NETWORK
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <unistd.h>

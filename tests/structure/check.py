@@ -368,7 +368,7 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
             for line, text in enumerate(file.code, 1):
                 if found := re.match(r"\s*#\s*define\s+(\w+)", text):
                     macros.setdefault(found.group(1), (file.path, line))
-            # A macro that ends in its file is no name that a reader meets elsewhere.
+            # A macro that its file undefines (#undef) is no name that a reader meets elsewhere.
             for text in file.code:
                 if found := re.match(r"#undef (\w+)", text):
                     macros.pop(found.group(1), None)

@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t unit = std::size_t{2} << 20;
 constexpr std::size_t large = std::size_t{256} << 20;
-constexpr int with_descriptor = 3;  // the descriptor by which the exporter finds its socket
+constexpr int with_descriptor = 3;  // the number of the file descriptor that is the exporter's end of the socket pair
 
 void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
@@ -285,7 +285,7 @@ __global__ void copy_words(uint4* to, const uint4* from, std::size_t count) {
     to[i] = from[i];
 }
 
-/// The bandwidth in GB/s, with a kernel or with the copy engines, the best of 5 times 4 copies.
+/// The bandwidth in GB/s of copies by a kernel or by the copy engines: the best of 5 runs of 4 copies each.
 double bandwidth(void* to, const void* from, bool by_kernel) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;

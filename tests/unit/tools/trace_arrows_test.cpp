@@ -12,7 +12,8 @@ namespace {
 using namespace played;
 using pgas_trace::find_arrows;
 
-/// The arrows as "signal>wait", with the numbers of the events in their tracks.
+/// Each arrow as the text "P:I>Q:J". I is the index of the signal in the events of PE P, and J is the index of the wait
+/// in the events of PE Q.
 std::vector<std::string> drawn(const document& trace) {
   std::vector<std::string> all;
   for (const pgas_trace::arrow& item : find_arrows(trace).all)

@@ -80,7 +80,7 @@ TEST(ucx, the_users_own_choice_wins_over_the_interface) {
   EXPECT_FALSE(link->address().empty());
 }
 
-// A sender that claims to be PE 7 of 2, as a PE of another job or with a wrong number may.
+// A sender says that it is PE 7, although the world has two PEs. The sender may belong to another job.
 TEST(ucx, foreign_messages_are_ignored_with_one_warning) {
   pgas::log::logger quiet(pgas::log_level::error);
   std::atomic<int> arrived{0};
