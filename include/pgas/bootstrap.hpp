@@ -35,7 +35,7 @@ class PGAS_API bootstrap {
   bootstrap(const bootstrap&) = delete;
   bootstrap& operator=(const bootstrap&) = delete;
 
-  /// @brief This process's number, 0..size()-1.
+  /// @brief This process's rank, 0..size()-1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
   /// @brief The number of processes.
   [[nodiscard]] virtual int size() const noexcept = 0;
@@ -74,7 +74,7 @@ class PGAS_API bootstrap {
   }
   /// @brief Reports processes that have failed, according to the launcher.
   ///
-  /// The implementation calls `failed` with the number of the process and the launcher's message, on any thread, until
+  /// The implementation calls `failed` with the rank of the process and the launcher's message, on any thread, until
   /// watch() is called with an empty function or this object is destroyed. An implementation whose launcher reports
   /// nothing ignores the call.
   virtual void watch(std::function<void(int rank, std::string_view how)> failed) { static_cast<void>(failed); }

@@ -46,7 +46,7 @@ enum class access : unsigned char { read_only, read_write };
 /// @brief Whether importers may access more than the requested range: the block around an allocation of cudaMalloc, the
 /// cuMemCreate allocations that contain the range, or a memory pool.
 ///
-/// The descriptor of a pool covers the whole pool: a process with the descriptor can access all present and later
+/// The descriptor of a pool is for the whole pool: a process with the descriptor can access all present and later
 /// allocations of the pool. Memory of pools therefore always requires `allow`; a separate pool for shared memory
 /// exposes the least.
 enum class whole_block : unsigned char { refuse, allow };
@@ -92,7 +92,7 @@ struct memory_exporter {
   std::string host;           ///< its host name
   pid_t pid = 0;              ///< in its own PID namespace
   uid_t uid = 0;              ///< its user
-  std::uint64_t started = 0;  ///< clock ticks after boot; different for a later process with the same number
+  std::uint64_t started = 0;  ///< clock ticks after boot; different for a later process with the same process id
 };
 
 namespace detail {
@@ -263,8 +263,8 @@ class PGAS_API opened_memory {
   ///
   /// @throws error handle_invalid for text that is not a ticket or is damaged; authentication if the ticket has
   /// expired, was revoked, was opened as often as it allows or is for another user, or if its timeline was destroyed;
-  /// peer_lost if the exporter has ended; wait_timeout, with the exporter's number, if the exporter does not answer or
-  /// the memory does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory;
+  /// peer_lost if the exporter has ended; wait_timeout, with the exporter's process id, if the exporter does not answer
+  /// or the memory does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory;
   /// system, out_of_memory.
   [[nodiscard, gnu::visibility("hidden")]] static opened_memory open(std::string_view ticket,
                                                                      const open_options& options = {}) {

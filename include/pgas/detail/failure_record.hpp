@@ -11,7 +11,7 @@ namespace pgas::detail {
 /// The reason why a device operation ended early. The host converts the reason to a pgas::error.
 enum class failure : std::uint32_t {
   none = 0,
-  aborted,          ///< the abort word was set: a peer died or gave up
+  aborted,          ///< the abort word was set: a peer died, or a wait of a peer failed
   timed_out,        ///< the wait exceeded its deadline
   pe_out_of_range,  ///< a PE number out of range, found with checks on
   outside_heap,     ///< an address outside the heap, found with checks on

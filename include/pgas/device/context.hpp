@@ -58,7 +58,7 @@ struct slow_path {
 /// world::context() returns the context of the world, before or after allocations. team::context() returns a context
 /// that takes the PE numbers of a team.
 ///
-/// Each context has its own order of operations: fence() and quiet() of one context do not cover operations of another
+/// Each context has its own order of operations: fence() and quiet() of one context do not order operations of another
 /// context. Valid until the PE leaves the world.
 ///
 /// *Callers* any thread on the GPU. Host code can query PEs and teams. Host code compiled by a C++ compiler can also

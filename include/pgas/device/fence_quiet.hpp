@@ -3,10 +3,10 @@
 /// C++ and PTX.
 ///
 /// A form with a list of PEs orders only the operations to these PEs. If all PEs are direct, all forms cost the same,
-/// because one fence covers all PEs. With proxied PEs, the forms with a list cost less. A fence() for one PE submits a
-/// command to the proxy and does not wait for the command. A quiet() for named PEs waits for these PEs only. A fence()
-/// for all PEs waits until every earlier command of the proxy is complete, because no later store may overtake a
-/// command.
+/// because one fence orders the operations to all PEs. With proxied PEs, the forms with a list cost less. A fence() for
+/// one PE submits a command to the proxy and does not wait for the command. A quiet() for named PEs waits for these PEs
+/// only. A fence() for all PEs waits until every earlier command of the proxy is complete, because no later store may
+/// overtake a command.
 ///
 /// *Errors* with checks on, all functions end the thread or the group, with a record, for a PE that does not exist.
 /// With proxied PEs, the functions also end the thread or the group if the world is aborted or the deadline passes

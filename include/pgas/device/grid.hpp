@@ -12,8 +12,8 @@ namespace pgas {
 /// @brief The threads of a whole grid, numbered block by block.
 ///
 /// cooperative_groups::grid_group has functions of the same names. Its sync() never returns if a block does not arrive.
-/// The sync() of this class ends the threads when the world has failed, another thread of this PE has given up, or the
-/// deadline of waits passes.
+/// The sync() of this class ends the threads when the world has failed, a wait of another thread of this PE has failed,
+/// or the deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).
 class grid {

@@ -1,8 +1,8 @@
 /// @file
 /// Groups: the threads that make a call together. A group needs a subset of the functions of cooperative groups, so
 /// `cooperative_groups::thread_block`, tiles and coalesced groups are groups too. Calls that may wait also need a vote:
-/// if one thread of a group gives up, the vote lets all threads of the group end. `cooperative_groups::grid_group` has
-/// no vote and does not compile with such calls; use `grid`.
+/// if a wait of one thread of a group fails, the vote lets all threads of the group end.
+/// `cooperative_groups::grid_group` has no vote and does not compile with such calls; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |

@@ -26,7 +26,7 @@ template <direction Direction, completion When, PGAS_IS(group) G>
 PGAS_FN void copy_list_by_group(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   traced_operation traced(ctx, g, Direction == direction::put ? operation::put : operation::get);
   traced.on(ctx, pe, list.size() * list.page_bytes());
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   list_by_route<Direction, When>(ctx, g, list, slice_of(g), pe);
 }
 
@@ -87,36 +87,36 @@ PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_
 /// *Errors* none: invalid addresses are not detected.
 template <PGAS_IS(group) G>
 PGAS_FN void copy_blocks(const G& g, const copy_list& list) {
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   detail::copy_listed<detail::direction::put>(detail::opaque(&list), 0, detail::slice_of(g));
   g.sync();
 }
 
-/// @brief Like copy_blocks(), called by the calling thread alone.
+/// @brief Like copy_blocks(), for one thread instead of a group.
 PGAS_FN void copy_blocks(const copy_list& list) { copy_blocks(this_thread{}, list); }
 
-/// @brief Like put_list(), called by the calling thread alone.
+/// @brief Like put_list(), for one thread instead of a group.
 PGAS_FN void put_list(const context& ctx, const copy_list& list, pe_or_peer pe) {
   put_list(ctx, this_thread{}, list, pe);
 }
 
-/// @brief Like put_list_nbi(), called by the calling thread alone.
+/// @brief Like put_list_nbi(), for one thread instead of a group.
 PGAS_FN void put_list_nbi(const context& ctx, const copy_list& list, pe_or_peer pe) {
   put_list_nbi(ctx, this_thread{}, list, pe);
 }
 
-/// @brief Like put_list_signal(), called by the calling thread alone.
+/// @brief Like put_list_signal(), for one thread instead of a group.
 PGAS_FN void put_list_signal(const context& ctx, const copy_list& list, signal_t* sig, signal_t value, signal_op op,
                              pe_or_peer pe) {
   put_list_signal(ctx, this_thread{}, list, sig, value, op, pe);
 }
 
-/// @brief Like get_list(), called by the calling thread alone.
+/// @brief Like get_list(), for one thread instead of a group.
 PGAS_FN void get_list(const context& ctx, const copy_list& list, pe_or_peer pe) {
   get_list(ctx, this_thread{}, list, pe);
 }
 
-/// @brief Like get_list_nbi(), called by the calling thread alone.
+/// @brief Like get_list_nbi(), for one thread instead of a group.
 PGAS_FN void get_list_nbi(const context& ctx, const copy_list& list, pe_or_peer pe) {
   get_list_nbi(ctx, this_thread{}, list, pe);
 }

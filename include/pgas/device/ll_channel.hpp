@@ -88,7 +88,7 @@ class ll_channel {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(in_);
   }
-  /// @brief Opens this side of a channel for the calling thread alone.
+  /// @brief Opens this side of a channel for one thread instead of a group.
   PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
       : ll_channel(ctx, this_thread{}, in, out, pe) {}
 
@@ -212,10 +212,10 @@ class ll_team_channel {
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box, ll_rounds rounds)
       : team_(team), places_(places_of(ctx, g, team, box)), now_{rounds.begun + 1, 0}, is_counted_(true) {}
-  /// @brief Opens this PE's side for the calling thread alone.
+  /// @brief Opens this PE's side for one thread instead of a group.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
       : ll_team_channel(ctx, this_thread{}, team, box) {}
-  /// @brief Opens this PE's side for the calling thread alone, with the number of rounds that have begun.
+  /// @brief Opens this PE's side for one thread instead of a group, with the number of rounds that have begun.
   PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box, ll_rounds rounds)
       : ll_team_channel(ctx, this_thread{}, team, box, rounds) {}
 

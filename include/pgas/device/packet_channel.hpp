@@ -64,7 +64,7 @@ class packet_channel {
     state_.received = detail::load_relaxed(&state_.header()->received);
     g.sync();  // no thread changes the count before all have read it
   }
-  /// @brief Opens this side of a channel for the calling thread alone.
+  /// @brief Opens this side of a channel for one thread instead of a group.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
       : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
 

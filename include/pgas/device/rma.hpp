@@ -83,7 +83,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_to) {
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   ctx.template by_long_route<single<G>>(
       dst, pe,
       [=](const context&, T* remote) {
@@ -108,7 +108,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_from) {
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   ctx.template by_long_route<single<G>>(
       src, pe,
       [=](const context&, const T* remote) {
@@ -173,11 +173,10 @@ template <PGAS_IS(rma_type) T>
 /// @brief Copies `count` elements to PE `pe` and does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
-/// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
-/// Synchronize the group before reuse. If PE `pe` is proxied, no part may have been read before quiet().
-/// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
-/// order.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* this thread's part
+/// of `src` has been read; the parts of other threads may not have been read. Synchronize the group before reuse. If PE
+/// `pe` is proxied, no part may have been read before quiet(). *Order* the call sends the values that all threads of
+/// the group have stored to `src` before the call. fence(), quiet() or a put_signal() adds more order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
@@ -187,10 +186,9 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// @brief Copies `count` elements to PE `pe`.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
-/// *On return* `src` may be reused; the data is in flight.
-/// *Order* earlier stores to `src` by any thread of the group are sent. fence(), quiet() or a put_signal() adds more
-/// order.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* `src` may be
+/// reused; the data is in flight. *Order* the call sends the values that all threads of the group have stored to `src`
+/// before the call. fence(), quiet() or a put_signal() adds more order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
@@ -224,25 +222,25 @@ PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size
   });
 }
 
-/// @brief Like put(), called by the calling thread alone.
+/// @brief Like put(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief Like put_nbi(), called by the calling thread alone.
+/// @brief Like put_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief Like get(), called by the calling thread alone.
+/// @brief Like get(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get(ctx, this_thread{}, dst, src, count, pe);
 }
 
-/// @brief Like get_nbi(), called by the calling thread alone.
+/// @brief Like get_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);

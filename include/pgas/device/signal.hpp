@@ -49,7 +49,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   traced_operation traced(ctx, g, operation::put_signal);
   traced.on(ctx, pe, count * sizeof(T));
   traced.updates(ctx, sig, value, traced_as(op));
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   ctx.by_long_route(
       dst, pe,
       [=](const context& here, T* remote) {
@@ -72,8 +72,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       });
 }
 
-/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if the wait gave
-/// up.
+/// Waits until `*sig >= n` and subtracts n. Stores the remainder in `left`; acquires. @return False if the wait failed.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
@@ -140,14 +139,14 @@ PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src
       [=](T* remote) { detail::copy_by<detail::direction::put>(g, remote, src, count); });
 }
 
-/// @brief Like put_signal(), called by the calling thread alone.
+/// @brief Like put_signal(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                         signal_op op, pe_or_peer pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
-/// @brief Like put_signal_nbi(), called by the calling thread alone.
+/// @brief Like put_signal_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, pe_or_peer pe) {

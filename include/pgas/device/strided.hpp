@@ -25,7 +25,7 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
                                   Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   ctx.by_long_route(
       dst, pe,
       [=](const context&, T* remote) {
@@ -64,7 +64,7 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
                                   Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // covers earlier accesses of the group's threads
+  g.sync();  // orders the earlier accesses of all threads of the group before this operation
   ctx.by_long_route(
       src, pe,
       [=](const context&, const T* remote) {
@@ -120,14 +120,14 @@ PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptr
   detail::put_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief Like iput_nbi(), called by the calling thread alone.
+/// @brief Like iput_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief Like iput(), called by the calling thread alone.
+/// @brief Like iput(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
@@ -157,14 +157,14 @@ PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptr
   detail::get_spaced_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief Like iget_nbi(), called by the calling thread alone.
+/// @brief Like iget_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, pe_or_peer pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
-/// @brief Like iget(), called by the calling thread alone.
+/// @brief Like iget(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, pe_or_peer pe) {
@@ -197,14 +197,14 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// @brief Like ibput_nbi(), called by the calling thread alone.
+/// @brief Like ibput_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// @brief Like ibput(), called by the calling thread alone.
+/// @brief Like ibput(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {
@@ -236,14 +236,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
                                                                count, pe);
 }
 
-/// @brief Like ibget_nbi(), called by the calling thread alone.
+/// @brief Like ibget_nbi(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
-/// @brief Like ibget(), called by the calling thread alone.
+/// @brief Like ibget(), for one thread instead of a group.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, pe_or_peer pe) {

@@ -65,7 +65,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}));
 }
 
-/// @brief Like test_all(), called by the calling thread alone.
+/// @brief Like test_all(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     detail::type_identity_t<T> value) {
@@ -81,7 +81,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}));
 }
 
-/// @brief Like test_all(), called by the calling thread alone, with a value for each word.
+/// @brief Like test_all(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     const T* values) {
@@ -100,7 +100,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// @brief Like test_any(), called by the calling thread alone.
+/// @brief Like test_any(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, detail::type_identity_t<T> value) {
@@ -117,7 +117,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
                           detail::take_one{});
 }
 
-/// @brief Like test_any(), called by the calling thread alone, with a value for each word.
+/// @brief Like test_any(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, const T* values) {
@@ -139,7 +139,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// @brief Like test_some(), called by the calling thread alone.
+/// @brief Like test_some(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -156,7 +156,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
                           detail::take_all{indices});
 }
 
-/// @brief Like test_some(), called by the calling thread alone, with a value for each word.
+/// @brief Like test_some(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
@@ -200,7 +200,7 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// @brief Like wait_until_all(), called by the calling thread alone.
+/// @brief Like wait_until_all(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             detail::type_identity_t<T> value) {
@@ -218,7 +218,7 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
                             detail::part_of(g)));
 }
 
-/// @brief Like wait_until_all(), called by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_all(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             const T* values) {
@@ -238,7 +238,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
                                   detail::take_one{});
 }
 
-/// @brief Like wait_until_any(), called by the calling thread alone.
+/// @brief Like wait_until_any(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    detail::type_identity_t<T> value) {
@@ -255,7 +255,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
       ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}), detail::take_one{});
 }
 
-/// @brief Like wait_until_any(), called by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_any(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    const T* values) {
@@ -277,7 +277,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// @brief Like wait_until_some(), called by the calling thread alone.
+/// @brief Like wait_until_some(), for one thread instead of a group.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -295,7 +295,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
                                   detail::take_all{indices});
 }
 
-/// @brief Like wait_until_some(), called by the calling thread alone, with a value for each word.
+/// @brief Like wait_until_some(), for one thread instead of a group, with a value for each word.
 template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {

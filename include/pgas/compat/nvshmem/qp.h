@@ -61,7 +61,7 @@ PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_signal_op(uint64_t* sig_addr, uint64_t s
   nvshmemx_signal_op(sig_addr, signal, sig_op, pe);
 }
 
-// The arguments name PEs and queue pairs. The fence or quiet always covers all PEs and all queue pairs.
+// The arguments name PEs and queue pairs. The fence or quiet always applies to all PEs and all queue pairs.
 #define PGAS_NVSHMEM_QP_ORDER(OP)                                                                                   \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP(int, nvshmemx_qp_handle_t*, int) { pgas::OP(PGAS_NVSHMEM_CONTEXT); } \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP##_warp(int, nvshmemx_qp_handle_t*, int) {                            \

@@ -7,7 +7,7 @@
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
 /// that read them. The sync after the copies orders a lane's later operations after the copies that the other lanes
-/// make for this lane. A later fence, quiet or release of the lane covers these copies, because releases are
+/// make for this lane. A later fence, quiet or release of the lane also orders these copies, because releases are
 /// cumulative.
 #pragma once
 

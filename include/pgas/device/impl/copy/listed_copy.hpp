@@ -133,7 +133,7 @@ PGAS_COLD void check_list(const context& ctx, G g, list_call call) {
   exit_if_any(g, !sound_list<Direction>(&ctx, &call, &mapped));
 }
 
-/// Submits the block in progress to the proxy. @return False if the thread gave up.
+/// Submits the block in progress to the proxy. @return False if a wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_listed(proxy_queue queue, const list_call* call) {
   constexpr bool put = Direction == direction::put;
@@ -147,7 +147,7 @@ template <direction Direction>
   return get_inline(queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
 }
 
-/// Submits the blocks that this thread represents to the proxy. @return False if the thread gave up.
+/// Submits the blocks that this thread represents to the proxy. @return False if a wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_list(proxy_queue queue, list_call* call) {
   if (!call->walk.is_leader()) return true;

@@ -249,7 +249,7 @@ PGAS_COLD void await_domain(domain_wait* wait) {
 }
 
 /// Sends the message of a round, wait->step domains further, unless another member of the domain sends it. The message
-/// also covers the accesses of the domains from which messages have arrived.
+/// also orders the accesses of the domains from which messages have arrived.
 PGAS_COLD void send_round(const domain_wait* wait) {
   const domain_channel channel = wait->here->channel();
   const std::uint64_t round = wait->due << 32 | static_cast<std::uint32_t>(wait->step);

@@ -116,7 +116,7 @@ class staged_reduce {
 
   /// Called by one thread while the other threads of the group wait. The first call reserves the workspace, and stores
   /// its number in a word of the channel, where the other threads read it. Later calls return when the gets have
-  /// arrived and the puts are complete. @return False if the thread gave up.
+  /// arrived and the puts are complete. @return False if a wait failed and the thread must end.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});

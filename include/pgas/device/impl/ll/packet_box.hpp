@@ -158,8 +158,8 @@ PGAS_COLD void report_message_wait(const context* copy, std::int32_t pe, wait_st
                           message.number, seen));
 }
 
-/// One thread's share of receiving a message from member `pe`. @return False if the thread gave up and has written the
-/// failure record.
+/// One thread's share of receiving a message from member `pe`. @return False if a wait failed and the thread has
+/// written the failure record.
 template <class Piece>
 [[nodiscard]] PGAS_OUTLINE bool receive_packets(const context* copy, std::int32_t pe, incoming message, slice me) {
   PGAS_ROLLED
@@ -247,7 +247,7 @@ PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& n
   proxied_put_signal(&data, &after, g);
 }
 
-/// Waits for a message from the proxy and copies it; ends the group if the wait gives up. *Callers* all threads of the
+/// Waits for a message from the proxy and copies it; ends the group if the wait fails. *Callers* all threads of the
 /// group.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,

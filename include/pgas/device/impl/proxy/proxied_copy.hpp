@@ -2,8 +2,8 @@
 /// put(), get(), put_signal() and strided copies for proxied PEs. Used by `device/rma.hpp`, `signal.hpp`, `strided.hpp`
 /// and the collectives. One thread of a group submits a command for the proxy; short data is inline in the command.
 ///
-/// * The release of the submitting thread covers the accesses of the other threads, because the caller has synchronized
-///   the group.
+/// * The release of the submitting thread also orders the accesses of the other threads, because the caller has
+///   synchronized the group.
 /// * The proxy accesses global memory only. Data in a thread's stack, data in a block's shared memory and short data
 ///   are inline in commands, which the threads of the group divide among themselves.
 #pragma once
@@ -60,7 +60,7 @@ struct proxied_blocks {
 };
 
 /// Submits a copy of the kind `kind`. A strided copy copies all blocks, of less than 4 GiB each; any other copy copies
-/// the first block only. @return False if the thread gave up.
+/// the first block only. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_COLD bool submit_copy(const proxied_blocks* all, command_kind kind) {
   const bool strided = kind == command_kind::put_strided || kind == command_kind::get_strided;
   const std::uint64_t bytes = all->shape.bytes;
@@ -73,7 +73,7 @@ struct proxied_blocks {
   return submit(&call);
 }
 
-/// Submits blocks of any number and size. @return False if the thread gave up.
+/// Submits blocks of any number and size. @return False if a wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_blocks(proxied_blocks* all) {
   constexpr bool put = Direction == direction::put;
@@ -87,7 +87,7 @@ template <direction Direction>
 }
 
 /// Submits a put with a trailing signal. `kind` selects the data: `bytes` bytes at the address `local`, the value
-/// `local` itself, or no data. @return False if the thread gave up.
+/// `local` itself, or no data. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool submit_signal(proxy_queue queue, const op_info& about, command_kind kind,
                                          std::uint64_t local, std::size_t bytes, const trailing_signal& signal,
                                          completion when) {
@@ -123,7 +123,7 @@ struct proxied_copy {
 
 /// Submits a put with a signal, by the smallest command that can carry both. Submits the signal alone if the data has
 /// already been sent.
-/// @return False if the thread gave up.
+/// @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {
   const op_info about{operation::put_signal, call->pe, call->queue.offset(call->remote)};
@@ -144,7 +144,7 @@ struct proxied_copy {
   return call->bytes <= sizeof(payload) || !is_global(call->local);
 }
 
-/// Submits a whole copy as one command. @return False if the thread gave up.
+/// Submits a whole copy as one command. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool submit_whole(const proxied_copy* call, operation what, command_kind kind) {
   const proxied_blocks all{call->queue,
                            {what, call->pe, call->queue.offset(call->remote)},
@@ -180,7 +180,8 @@ PGAS_COLD void proxied_get(const proxied_copy* call, G g) {
   exit_if_lost(g, lost, call->when);
 }
 
-/// One thread's share of strided copies of memory that the proxy can't access. @return False if the thread gave up.
+/// One thread's share of strided copies of memory that the proxy can't access. @return False if a wait failed and the
+/// thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool copy_strided_inline(proxied_blocks* all, slice me) {
   std::uint32_t step = me.rank;

@@ -39,7 +39,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Writes `bytes` bytes, at most the payload of one command. @return False if the thread gave up.
+/// Writes `bytes` bytes, at most the payload of one command. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, const op_info& about, const payload& value,
                                             std::uint32_t bytes) {
   command_call call(queue, about, command_kind::put_value, bytes);
@@ -61,8 +61,8 @@ struct inline_copy {
   }
 };
 
-/// Copies one thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if the
-/// thread gave up.
+/// Copies one thread's share of `bytes` bytes at any local address. A get is complete on return. @return False if a
+/// wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, const op_info& about, std::byte* local, std::size_t bytes,
                                        slice me) {

@@ -84,7 +84,8 @@ PGAS_COLD void report_proxy_failure(const command_call* call) {
                                cmp::ge, call->least, call->seen));
 }
 
-/// Waits until the counter at `at` is at least `least`, and acquires. @return False if the thread gave up.
+/// Waits until the counter at `at` is at least `least`, and acquires. @return False if a wait failed and the thread
+/// must end.
 [[nodiscard]] PGAS_COLD bool await_counter(command_call* call, const std::uint64_t* at, std::uint64_t least) {
   call->at = at;
   call->least = least;
@@ -105,7 +106,7 @@ PGAS_COLD void report_proxy_failure(const command_call* call) {
 
 /// A unit of the workspace, for the exclusive use of this group until release_unit().
 struct reserved_unit {
-  std::byte* at;  ///< null: the thread gave up
+  std::byte* at;  ///< null: a wait of the thread failed
   std::uint64_t number;
 };
 
@@ -147,7 +148,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 }
 
 /// Reserves a cell for the answer, for the exclusive use of this thread until it has read the answer. @return False if
-/// the thread gave up.
+/// a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool reserve_answer(command_call* call) {
   const ring_view& ring = call->queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
@@ -158,7 +159,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   return await_counter(call, ring.free_laps() + cell, laps);
 }
 
-/// Waits for the answer and releases its cell. @return False if the thread gave up.
+/// Waits for the answer and releases its cell. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool await_answer(command_call* call) {
   if (!await_counter(call, &call->queue.table->ring.answers[call->cell()].lap, call->answer_lap)) return false;
   const ring_view& ring = call->queue.table->ring;
@@ -170,7 +171,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 }
 
 /// Reserves a slot of the ring. The thread must not wait for another thread before it releases the slot to the proxy,
-/// because the proxy takes commands in order. @return False if the thread gave up.
+/// because the proxy takes commands in order. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool reserve_slot(command_call* call) {
   const ring_view& ring = call->queue.table->ring;
   ring_heads* const heads = ring.heads;
@@ -206,8 +207,8 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 
 /// Passes a command to the proxy. If the command has an answer, waits for the answer, and acquires: the proxy's work
 /// for the command is visible. *Order* this thread's earlier accesses are visible to the proxy when it sees the
-/// command, and to all threads that see the command's effect. @return False if the thread gave up; the record is
-/// written.
+/// command, and to all threads that see the command's effect. @return False if a wait failed and the thread has written
+/// the failure record.
 [[nodiscard]] PGAS_COLD bool submit(command_call* call) {
   if (submit_quietly(call)) return true;
   report_proxy_failure(call);
@@ -215,7 +216,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 }
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all PEs if `pe` is -1, are
-/// complete. Acquires: the data of these commands has arrived. @return False if the thread gave up.
+/// complete. Acquires: the data of these commands has arrived. @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);

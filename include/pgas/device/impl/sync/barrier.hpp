@@ -5,10 +5,10 @@
 /// another PE.
 ///
 /// Each thread of the group arrives at some members and waits for these members. After a sync of the group, the
-/// arriving threads execute a release (one MEMBAR for a warp). The release covers earlier accesses of all threads of
-/// the group. Each thread executes an acquire before the sync that ends the barrier. The threads
-/// that execute the fence of a group execute a release even if they arrive at no member, because the barrier is also a
-/// fence for later operations of these threads to any PE.
+/// arriving threads execute a release (one MEMBAR for a warp). The release orders the earlier accesses of all threads
+/// of the group. Each thread executes an acquire before the sync that ends the barrier. The threads that execute the
+/// fence of a group execute a release even if they arrive at no member, because the barrier is also a fence for later
+/// operations of these threads to any PE.
 ///
 /// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
@@ -32,7 +32,7 @@ namespace pgas::detail {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
-/// Records a missing member of one thread's share, for a wait that gives up or that answers a question.
+/// Records a missing member of one thread's share, for a wait that fails or that answers a question.
 PGAS_COLD void report_missing(const context* copy, team_view team, operation what, wait_state now, std::int32_t rank,
                               std::int32_t size) {
   const context& ctx = *copy;
@@ -125,8 +125,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's part of a wait: the thread waits for the members rank, rank + size, ... @return False if the thread
-/// gave up and has written the failure record.
+/// One thread's part of a wait: the thread waits for the members rank, rank + size, ... @return False if a wait failed
+/// and the thread has written the failure record.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);
@@ -194,7 +194,7 @@ PGAS_COLD void check_member(const context* copy, team_view team, operation what)
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`. Covers earlier operations of these threads, including proxied
+/// The first half of a barrier, for all threads of `g`. Orders earlier operations of these threads, including proxied
 /// operations.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
@@ -207,8 +207,8 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
-/// The calling thread's share of the second half of a barrier: waits for some of the members. @return False if the
-/// thread gave up.
+/// The calling thread's share of the second half of a barrier: waits for some of the members. @return False if a wait
+/// failed and the thread must end.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
@@ -220,7 +220,7 @@ template <PGAS_IS(group) G>
                                 static_cast<std::int32_t>(g.size()));
 }
 
-/// A barrier that ends the group if it gives up, used if something must be checked or members may be proxied.
+/// A barrier that ends the group if it fails, used if something must be checked or members may be proxied.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, operation what) {
   const context& ctx = *copy;
@@ -259,7 +259,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   return false;
 }
 
-/// A barrier that ends the group if it gives up. @param what the operation in records
+/// A barrier that ends the group if it fails. @param what the operation in records
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
@@ -291,9 +291,9 @@ using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool has_lockstep_blocks = valid<lockstep_members, G>;
 
-/// The sync at the start of a collective that begins without a barrier or an exchange. The sync covers earlier accesses
-/// of the group's threads. In a collective that the host calls, the threads have no earlier accesses, so there is no
-/// sync.
+/// The sync at the start of a collective that begins without a barrier or an exchange. The sync orders the earlier
+/// accesses of all threads of the group before this operation. In a collective that the host calls, the threads have no
+/// earlier accesses, so there is no sync.
 template <PGAS_IS(group) G>
 PGAS_FN void sync_unless_lockstep(const G& g) {
   if constexpr (!has_lockstep_blocks<G>) g.sync();

@@ -85,8 +85,8 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   return nullptr;
 }
 
-/// Writes the record of a wait. For a wait that gives up, calls leave_failure(). For a wait that answers the host,
-/// writes one record for each question.
+/// Writes the record of a wait. For a wait that fails, calls leave_failure(). For a wait that answers the host, writes
+/// one record for each question.
 PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   if (found.why != failure::asked) return leave_failure(control, my_slot, found);
   const std::uint32_t question = load_relaxed(&control->question);

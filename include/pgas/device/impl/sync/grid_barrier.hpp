@@ -31,8 +31,8 @@ static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
-/// same entry and find the claimed entry. Null if the search gave up and has written the failure record.
-/// *Callers* one thread of each block.
+/// same entry and find the claimed entry. Null if the search failed and has written the failure record. *Callers* one
+/// thread of each block.
 /// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
                                                   std::uint32_t size = grid_table_size) {
@@ -80,7 +80,7 @@ struct grid_visit {
   grid_state* state;  ///< null before the first barrier
 };
 
-/// Returns the state of the launch, or null if the search gave up. The first call for a `visit` searches for the state.
+/// Returns the state of the launch, or null if the search failed. The first call for a `visit` searches for the state.
 /// *Callers* the block's first thread.
 [[nodiscard]] PGAS_FN grid_state* state_of(grid_visit& visit, bool first_block) {
   if (visit.state == nullptr) visit.state = find_state(visit.table, visit.launch, first_block);
@@ -106,7 +106,7 @@ struct grid_word {
 struct grid_vote {
   std::uint32_t yes;   ///< whether a block voted yes
   std::uint32_t odd;   ///< index of the barrier's `room`
-  std::uint32_t lost;  ///< the barrier gave up; the record is written
+  std::uint32_t lost;  ///< the barrier failed; the record is written
 };
 
 /// Arrives for one block and waits for the other blocks. *Callers* one thread of each of `blocks` blocks. *Order*
@@ -137,7 +137,7 @@ struct grid_vote {
 }
 
 /// Like vote_blocks(), for all threads of a block. @return The result, on all threads. Ends all threads if the barrier
-/// gave up.
+/// failed.
 template <class Block>
 [[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
   grid_vote result{0, 0, 1};

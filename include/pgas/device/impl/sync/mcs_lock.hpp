@@ -156,7 +156,7 @@ class device_lock_words {
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` returns true. @return False if the thread gave up. The failure record is written in this case,
+  /// Polls until `holds` returns true. @return False if the wait failed. The failure record is written in this case,
   /// and names `pe` as the awaited PE.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
@@ -178,7 +178,7 @@ class device_lock_words {
   lock_word* lock_;
 };
 
-/// Ends the thread if a lock operation failed; for a wait that gave up the record is already written.
+/// Ends the thread if a lock operation failed; for a wait that failed the record is already written.
 PGAS_FN void lock_or_end(const context& ctx, const std::uint64_t* lock, lock_result result) {
   if (result == lock_result::not_held) PGAS_UNLIKELY {
     report(ctx, bad_argument(failure::not_held, operation::lock, ctx.world_pe_, ctx.offset(lock), sizeof *lock));

@@ -1,6 +1,7 @@
 /// @file
 /// The bounded wait. A wait polls, and checks the abort word, the deadline and the host's question every few thousand
-/// polls. Used by every wait of the library.
+/// polls. The wait fails if the abort word is set or the deadline has passed. A failed wait leaves a failure record.
+/// Used by every wait of the library.
 #pragma once
 
 #include "pgas/detail/poll_fairness.hpp"
@@ -25,8 +26,8 @@ template <bool Answers>
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
   const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
-  // If a thread of this PE has given up, the waits of the other threads end too, because these threads may wait for a
-  // later operation of that thread.
+  // If a wait of a thread of this PE has failed, the waits of the other threads end too, because these threads may wait
+  // for a later operation of that thread.
   if ((abort | gave_up) != 0) return {since, failure::aborted};
   const std::uint64_t now = clock_ns();
   if (since == 0) since = now;
@@ -62,7 +63,7 @@ template <class Poll>
 }
 
 /// Like poll_until(), but continues after questions, until `poll` succeeds or the wait must end. Leaves a record when
-/// the wait gives up and when the host asks.
+/// the wait fails, and when the host asks.
 /// @param about a function that makes the record of this wait from a wait_state
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
@@ -77,7 +78,7 @@ template <class Poll, class About>
 }
 
 /// Like poll_until(), but does not answer questions, for a wait that has too few registers for answers. @return The
-/// reason why the wait gave up, or none.
+/// reason why the wait failed, or none.
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,
                                            std::uint32_t between = polls_between_checks) {
@@ -102,7 +103,7 @@ template <class T>
   }
 }
 
-/// The record of a wait that gives up. `pe` is -1 if the wait can't know the missing PE.
+/// The record of a wait that fails. `pe` is -1 if the wait can't know the missing PE.
 template <class T>
 [[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
                                                cmp op, T expected, T seen) {
@@ -118,7 +119,7 @@ template <class T>
   return found;
 }
 
-/// The record of a wait that gives up or answers a question.
+/// The record of a wait that fails or answers a question.
 template <class T>
 [[nodiscard]] PGAS_FN failure_record wait_record(wait_state now, operation what, std::int32_t pe, std::uint64_t offset,
                                                  cmp op, T expected, T seen) {
@@ -152,9 +153,9 @@ template <class T>
   return {true, seen};
 }
 
-/// Waits until `*ivar op value`, by the calling thread alone, and acquires. Then returns found(value). Returns lost(),
-/// with a record, if the wait gives up. If the value arrives soon, no test follows the polls, so the time until the
-/// next operation is short.
+/// Waits until `*ivar op value`, by the calling thread only, and acquires. Then returns found(value). Returns lost(),
+/// with a record, if the wait fails. If the value arrives soon, no test follows the polls, so the time until the next
+/// operation is short.
 template <class T, class Found, class Lost>
 PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const Found& found, const Lost& lost) {
   PGAS_ROLLED
@@ -180,7 +181,7 @@ template <class T>
   return poll_word(ctx, ivar, op, value, found, [] { return false; });
 }
 
-/// Like wait_word() above, but returns the value, and ends the thread if the wait gives up.
+/// Like wait_word() above, but returns the value, and ends the thread if the wait fails.
 template <class T>
 PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

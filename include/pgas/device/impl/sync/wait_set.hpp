@@ -49,7 +49,7 @@ template <class T, class Values>
 }
 
 inline constexpr std::size_t no_index = ~std::size_t{0};
-/// The result of a wait on a set that gave up.
+/// The result of a wait on a set if the wait failed.
 inline constexpr std::size_t gave_up = no_index - 1;
 
 /// The number of words that a thread loads before it compares the first word.
@@ -123,8 +123,7 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
-/// Records the first word that does not satisfy the comparison, for a wait on a set that gives up or answers a
-/// question.
+/// Records the first word that does not satisfy the comparison, for a wait on a set that fails or answers a question.
 template <class T, class Values>
 PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wait_state now) {
   const context& ctx = *copy;
@@ -138,7 +137,7 @@ PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wai
   report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
 }
 
-/// Waits for every word of a part of the set. @return False if the thread gave up.
+/// Waits for every word of a part of the set. @return False if a wait failed and the thread must end.
 template <class T, class Values>
 [[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
@@ -176,7 +175,7 @@ struct take_all {
   }
 };
 
-/// The answer of `take` for the current values of the words, for the calling thread alone. The function acquires.
+/// The answer of `take` for the current values of the words. The calling thread tests all words. The function acquires.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t read_once(Set set, Take take) {
   std::size_t wanted = 0;
@@ -191,8 +190,8 @@ template <class Set, class Take>
   return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
 }
 
-/// Waits, by the calling thread alone, until a word of the set satisfies the comparison. The function acquires. @return
-/// The answer of `take`; `none` of `take` if the set has no words; gave_up if the wait gave up.
+/// Waits, by the calling thread only, until a word of the set satisfies the comparison. The function acquires. @return
+/// The answer of `take`; `none` of `take` if the set has no words; gave_up if the wait fails.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   const std::size_t begin = take.begin_of(set.count);
@@ -247,7 +246,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   }
 }
 
-/// The wait by one thread or by the group, depending on the size of the set. Ends the group if the wait gave up.
+/// The wait by one thread or by the group, depending on the size of the set. Ends the group if the wait fails.
 template <class Set, class Take, PGAS_IS(group) G>
 PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
   std::size_t answer = 0;
