@@ -68,7 +68,8 @@ class rank0_server {
   [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
-  /// A proven connection that does not belong to a member. It is parked until its world is opened, or it was refused.
+  /// An authenticated connection that does not belong to a member. It is parked until its world is opened, or it was
+  /// refused.
   struct waiting_connection {
     caller who;
     bool refused = false;
@@ -85,7 +86,7 @@ class rank0_server {
   void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
-  /// Parks a connection that has proved itself, and admits it if its world is open.
+  /// Parks a connection that is authenticated, and admits it if its world is open.
   void park(caller who);
   void remember_refusal(std::string_view from, std::string_view why);
   void remark(world_hub& center) const;

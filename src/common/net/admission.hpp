@@ -1,8 +1,8 @@
 /// @file
-/// The accepting side of a job: listeners, and the connections whose other side has not proved that it belongs to the
-/// job. Any process can connect and send any data. Each connection is served independently and has a time limit. The
-/// number of unproven connections is limited, so that foreign processes cannot keep members out. Used by rank 0 of a
-/// TCP world and by the leaders of the control plane.
+/// The accepting side of a job: listeners, and the connections whose other side is not authenticated yet. Any process
+/// can connect and send any data. Each connection is served independently and has a time limit. The number of
+/// unauthenticated connections is limited, so that foreign processes cannot keep members out. Used by rank 0 of a TCP
+/// world and by the leaders of the control plane.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +35,11 @@ class admission {
  public:
   struct limits {
     milliseconds time_to_prove;
-    std::size_t most;                    ///< the largest number of unproven connections
-    std::size_t most_of_host;            ///< the largest number of unproven connections of one host
+    std::size_t most;                    ///< the largest number of unauthenticated connections
+    std::size_t most_of_host;            ///< the largest number of unauthenticated connections of one host
     bool waits_for_descriptors = false;  ///< if no descriptor or memory is left: true pauses the listener, false throws
   };
-  /// @param on_proven takes a connection whose other side has proved that it belongs to the job
+  /// @param on_proven takes a connection whose other side is authenticated: the other side knows the job's key
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
   /// introduced itself may have chosen another connection. So it is not reported if it closes the connection, or if
   /// refuse_all() does.
@@ -59,7 +59,7 @@ class admission {
   /// The time at which expire() has work.
   [[nodiscard]] std::optional<clock::time_point> due() const;
   void expire();
-  /// Refuses all connections that are still unproven.
+  /// Refuses all connections that are not authenticated yet.
   void refuse_all();
 
  private:

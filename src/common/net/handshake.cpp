@@ -8,7 +8,7 @@
 namespace pgas::detail {
 namespace {
 
-/// The bytes that a hash covers: the purpose of the hash, the introduction, and the nonce of the other side.
+/// The bytes over which a hash is computed: the purpose of the hash, the introduction, and the nonce of the other side.
 std::vector<std::byte> transcript(char purpose, const hello& introduction, const bits128& nonce) {
   std::vector<std::byte> text{static_cast<std::byte>(purpose)};
   for (const auto bytes : {bytes_of(introduction), bytes_of(nonce)})

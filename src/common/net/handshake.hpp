@@ -6,10 +6,10 @@
 ///   connecting -> accepting   proof    the connecting side's code over the same data
 ///   accepting -> connecting   welcome  one byte: the connection is accepted. The bootstrap's hub sends a frame instead
 ///
-/// The codes cover both nonces and the whole hello, so neither a recorded handshake nor a changed one is accepted. The
-/// codes of the two sides differ, so a side cannot send back the code of the other side. The key itself is never sent.
-/// The keys that seal messages over TCP (frame_cipher.hpp) are derived from the same key and nonces. Each connection
-/// and each direction has its own keys.
+/// The codes are computed over both nonces and the whole hello, so neither a recorded handshake nor a changed one is
+/// accepted. The codes of the two sides differ, so a side cannot send back the code of the other side. The key itself
+/// is never sent. The keys that seal messages over TCP (frame_cipher.hpp) are derived from the same key and nonces.
+/// Each connection and each direction has its own keys.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ struct hello_answer {
 };
 static_assert(sizeof(hello_answer) == 40);
 
-/// A connection whose other side has proved itself, and the keys that seal its messages.
+/// A connection whose other side is authenticated, and the keys that seal its messages.
 struct proven_socket {
   unique_fd fd;
   session_keys keys;
@@ -82,12 +82,12 @@ class handshake {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd take() { return std::move(fd_); }
   [[nodiscard]] proven_socket take_proven() { return {std::move(fd_), keys()}; }
-  /// Whether the connecting side's hello has arrived, and its content. On the accepting side, the content is a claim
-  /// until the status is `proven`.
+  /// Whether the connecting side's hello has arrived, and its content. On the accepting side, the content is not
+  /// authenticated until the status is `proven`.
   [[nodiscard]] bool introduced() const noexcept { return introduced_; }
   [[nodiscard]] const hello& introduction() const noexcept { return hello_; }
 
-  /// The keys that seal messages over this connection. Valid when the other side has proved itself.
+  /// The keys that seal messages over this connection. Valid when the other side is authenticated.
   [[nodiscard]] session_keys keys() const;
 
   /// The code that the side with the role `part` sends. It is a single hash with the whole key.

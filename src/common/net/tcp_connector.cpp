@@ -49,8 +49,8 @@ bool tcp_attempt::advance() {
       case handshake::status::pending: break;
       case handshake::status::proven:
         if (!until_welcome_) return true;
-        // From now on the other side may accept the connection. If this side gave up now, the other side would report
-        // this PE as lost.
+        // From now on the other side may accept the connection. If this side closed the connection now, the other side
+        // would report this PE as lost.
         due_ = clock::time_point::max();
         break;
       case handshake::status::welcomed: return true;

@@ -171,7 +171,7 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
 }
 
 /// Executes one thread's slice of a wait for all words of the set. The thread's answers to questions of the host
-/// contain the ticket of the request. Returns false if the thread gave up.
+/// contain the ticket of the request. Returns false if a wait failed and the thread must end.
 template <class T>
 [[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
   const auto* const words = static_cast<const T*>(r.from);
@@ -197,7 +197,7 @@ template <class T>
   return true;
 }
 
-/// Waits for all words of the set. If the wait has to be given up, ends all threads. *Callers* all threads of `g`.
+/// Waits for all words of the set. If the wait fails, ends all threads. *Callers* all threads of `g`.
 template <group G>
 PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   const slice mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};

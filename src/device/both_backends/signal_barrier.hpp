@@ -12,7 +12,7 @@
 namespace pgas::detail {
 
 /// Waits for the signal of member `from`, and subtracts the signal from the word. Called by one thread. Returns false
-/// if the thread gave up.
+/// if a wait failed and the thread must end.
 PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* words, std::int32_t from, operation what,
                          std::uint32_t limit_ms) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;

@@ -33,8 +33,8 @@ host_stream::place place_for(std::size_t bytes) {
 
 constexpr int reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// Executes a collective on the calling thread. *Errors* thread_ended with a failure record if the thread gives up;
-/// invalid_argument for an operation that does not support the type.
+/// Executes a collective on the calling thread. *Errors* thread_ended with a failure record if a wait of the thread
+/// fails; invalid_argument for an operation that does not support the type.
 void execute_collective(const context& ctx, const team_view& team, const collective_request& request) {
   if (moves(request)) return execute_move(ctx, this_thread{}, team, request);
   const auto reduce = [&]<class Types>(Types) { return execute_reduce<Types>(ctx, team, request); };

@@ -184,7 +184,7 @@ class peer_connector {
     local_target_.reset();
   }
 
-  /// Keeps a connection whose other side has proved that it knows the secret.
+  /// Keeps a connection whose other side is authenticated.
   void admit(caller who) {
     const int pe = who.talk.introduction().from;
     const bool local = !who.address;

@@ -28,7 +28,7 @@ void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   try {
     all = exchange.all_gather(mine ? encode_error(*mine) : blob());
   } catch (const error& nobody) {
-    // If a third PE is absent, its absence is the cause. The error of this PE only says that a peer gave up.
+    // If a third PE is absent, its absence is the cause. The error of this PE only says that a peer ended its waits.
     const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
     if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
     throw;

@@ -17,7 +17,7 @@ struct peer_info {
   int pid = 0;
   int host_index = 0;              ///< the number of the host; hosts are numbered in the order of their first PEs
   int local_rank = 0;              ///< the rank among the PEs of the host, in PE order
-  bool pid_is_valid_here = false;  ///< the process is on this host and has the same number here
+  bool pid_is_valid_here = false;  ///< the process is on this host and has the same process id here
 };
 
 /// The processes of all PEs, and the number of this PE.

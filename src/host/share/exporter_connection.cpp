@@ -173,7 +173,7 @@ void send(int fd, const share_request& request) {
 }
 
 /// Opens a descriptor that reports the exporter's end. Empty if this process does not see the exporter's process, or
-/// sees another process with the same number.
+/// sees another process with the same process id.
 unforked_fd watch(int socket, const ticket_exporter& exporter) {
   const std::optional<socket_owner> owner = peer_credentials(socket);
   if (!owner || owner->pid != exporter.pid) return {};

@@ -14,8 +14,8 @@
 
 namespace pgas::detail {
 
-/// A connection to the exporter of a ticket. The process has proven that it has the ticket. While the connection is
-/// open, the exporter lists this process as an importer. *Callers* any thread.
+/// A connection to the exporter of a ticket. The process has authenticated itself with the ticket. While the connection
+/// is open, the exporter lists this process as an importer. *Callers* any thread.
 class exporter_connection {
  public:
   exporter_connection(ticket opened, unforked_fd socket, unforked_fd process) noexcept

@@ -46,9 +46,9 @@ class import_table {
   /// The exporter, the memory block, the place, and whether the mapping is read-only.
   using block_key = std::tuple<pid_t, std::uint64_t, decltype(sharing_description::block), int, bool>;
 
-  /// The memory that the ticket has opened before, with a connection that has proven the ticket. If the result is null,
-  /// the caller opens the ticket. Other threads that call this function wait until the caller's reservation ends.
-  /// *Errors* wait_timeout.
+  /// The memory that the ticket has opened before, with a connection that was authenticated with the ticket. If the
+  /// result is null, the caller opens the ticket. Other threads that call this function wait until the caller's
+  /// reservation ends. *Errors* wait_timeout.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_reserve(const ticket_key& key, const ticket& which,
                                                                  const deadline& limit);
   /// Ends a reservation of find_or_reserve().

@@ -27,7 +27,7 @@ class imported_memory final : public deferred_object {
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
   [[nodiscard]] bool alive();
   void check();
-  /// The connection that has proven the ticket; null if no connection has proven the ticket.
+  /// The connection that was authenticated with the ticket; null if there is none.
   [[nodiscard]] exporter_connection* connection_for(const ticket& which);
   void add(std::unique_ptr<exporter_connection> connection);
 

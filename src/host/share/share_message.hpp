@@ -38,7 +38,7 @@ struct share_request {
   kind what = kind::open;
   std::uint64_t ticket = 0;  ///< the id of the ticket
   bits128 nonce{};
-  std::int32_t pid = 0;  ///< the process number that the importer reports for itself
+  std::int32_t pid = 0;  ///< the process id that the importer reports for itself
   std::uint32_t reserved = 0;
   bits128 code{};  ///< computed over all fields before it
 };
@@ -85,7 +85,7 @@ inline constexpr std::size_t max_handles = std::size_t{1} << 20;
 inline constexpr std::size_t max_share_packet =
     sizeof(share_reply) + max_description + handles_per_packet * sizeof(share_handle);
 
-/// The prefix of the names of exporters' sockets; the number of the process follows.
+/// The prefix of the names of exporters' sockets; the process id follows.
 inline constexpr std::string_view socket_prefix = "pgas-share-";
 
 /// The time limit for the request on a new connection.

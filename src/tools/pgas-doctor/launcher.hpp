@@ -11,7 +11,7 @@
 
 namespace pgas::doctor {
 
-/// The number that the launcher gave this process, read without a call to the launcher. -1 if the launcher gave no
+/// The rank that the launcher gave this process, read without a call to the launcher. -1 if the launcher gave no
 /// number.
 [[nodiscard]] int rank_by_launcher();
 

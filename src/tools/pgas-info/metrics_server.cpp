@@ -21,7 +21,8 @@ using namespace pgas::detail;
 
 namespace {
 
-/// The time from the connection to the last byte of the answer. Monitoring systems give up after about 10 s.
+/// The time from the connection to the last byte of the answer. Monitoring systems close the connection after about 10
+/// s.
 constexpr auto time_for_client = std::chrono::seconds(5);
 constexpr std::size_t most_connections = 32;
 /// The largest number of bytes after a request that are read and dropped. Closing a socket with unread bytes would drop
