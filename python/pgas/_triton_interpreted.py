@@ -22,7 +22,7 @@ POLLS_BETWEEN_CHECKS = 32
 
 
 class KernelEnded(Exception):
-    """The exception that ends a kernel that has given up. The record for the host has been written."""
+    """The exception that ends a kernel after a failed wait. The record for the host has been written."""
 
 
 def _number(value) -> int:
@@ -56,7 +56,7 @@ def _leave_record(control: int, my_slot: int, why: int, what: int, pe: int, word
 
 
 def _poll(control: int, holds) -> int:
-    """Polls until holds() is true. Returns 0, or the reason if the wait gave up."""
+    """Polls until holds() is true. Returns 0, or the reason if the wait failed."""
     timeout = _uint64(control + at.CONTROL_WAIT_TIMEOUT_NS).value
     deadline = time.monotonic_ns() + timeout if timeout else None
     while True:

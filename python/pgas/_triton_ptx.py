@@ -6,8 +6,8 @@ operands. All threads of a program (a CTA) execute the block. Labels and registe
 The functions are translations of C++ in `pgas/device/impl/sync/`: `wait.hpp`, `failure_report.hpp` and `barrier.hpp`.
 
 The threads of a program vote at the end of a wait, by `bar.red.or`, which also orders memory among the threads as
-`bar.sync` does. If one thread has given up, all threads end by `exit`, as if the kernel had returned. The code uses no
-trap instruction, so the GPU's context stays valid.
+`bar.sync` does. If a wait of one thread has failed, all threads end by `exit`, as if the kernel had returned. The code
+uses no trap instruction, so the GPU's context stays valid.
 """
 
 from pgas import _struct_offsets as at
@@ -251,8 +251,8 @@ def refuse(what: int) -> str:
 
 
 def fence(sequential: bool) -> str:
-    """A fence by the first warp. With a barrier of the program before and after the fence, the fence covers all threads
-    of the program."""
+    """A fence by the first warp. With a barrier of the program before and after the fence, the fence orders the
+    accesses of all threads of the program."""
     return f"""{{
   .reg .pred p;
   .reg .u32 tid;

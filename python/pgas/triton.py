@@ -16,7 +16,7 @@ requires. The functions have the arguments and the meaning of C++'s `pgas/device
 `barrier` of both languages work on the same words.
 
 Order. Triton does not define the order of memory accesses between threads of a program, but PTX does.
-`tl.debug_barrier()` is `bar.sync`. After this barrier, a release by one thread also covers earlier accesses of the
+`tl.debug_barrier()` is `bar.sync`. After this barrier, a release by one thread also orders earlier accesses of the
 other threads. The functions that other PEs observe, `put_signal`, `signal_set`, `signal_add`, `fence`, `quiet` and
 `barrier`, therefore begin with `tl.debug_barrier()`; then one thread releases at system scope. In a wait, one thread
 polls and acquires. The wait ends with a vote of all threads, which is also a barrier, so later loads of any thread come
@@ -253,8 +253,8 @@ def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
     """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`. BLOCK elements are in
     flight at a time. With 64 bytes for each thread a round trip is short: choose BLOCK = 2048 for int32 and four warps.
 
-    Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none.
-    `put_signal`, `fence`, `quiet` and `barrier` order the copy.
+    The call sends the values that the program has stored to `src` before the call. On return `src` may be reused; the
+    data is in flight. Order: none. `put_signal`, `fence`, `quiet` and `barrier` order the copy.
     """
     tl.debug_barrier()
     _copy(peer(ctx, dst, pe), src, count, BLOCK)

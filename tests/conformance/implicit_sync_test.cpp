@@ -1,5 +1,6 @@
-// A call by a group covers earlier accesses of all threads of the group, without a sync by the program. Late stores of
-// threads with high ranks are sent, and memory that they load late is not overwritten before they load it.
+// A call by a group orders earlier accesses of all threads of the group, without a sync by the program. The call also
+// sends the values that threads with high ranks store late. The call does not overwrite memory before late threads have
+// loaded it.
 #include "one_sided.hpp"
 
 namespace {

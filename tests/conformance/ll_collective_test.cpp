@@ -190,7 +190,7 @@ TEST(packet, a_missing_pe_is_named) {
     for (const packet_kind kind : {packet_kind::reduce, packet_kind::fcollect, packet_kind::broadcast}) {
       pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});
       pes.run_out(blocks().back(), missing_member{pes.allocate<std::uint32_t>(200), kind, who});
-      int told = 0;  // the first PE that gives up ends the waits of the others
+      int told = 0;  // the first PE whose wait fails ends the waits of the others
       for (int pe = 0; pe < 2; ++pe) {
         const detail::failure_record& r = pes.control(pe).record;
         if (r.complete == 0) continue;

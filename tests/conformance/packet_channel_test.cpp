@@ -52,7 +52,7 @@ struct ring_memory {
     const auto size = static_cast<std::uint32_t>(g.size());
     for (auto i = static_cast<std::uint32_t>(g.thread_rank()); i < length(from, round); i += size)
       src[i] = element<T>(from, round, i);
-    return src;  // there was no sync of the group, so send() covers the stores of its threads
+    return src;  // there was no sync of the group, so send() orders the stores of its threads
   }
   /// Receives a message, and checks its data and the memory around it.
   template <class Group>

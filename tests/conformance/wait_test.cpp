@@ -135,7 +135,8 @@ void arriving_words_of() {
 TEST(wait, arriving_words_of_unsigned_short) { arriving_words_of<unsigned short>(); }
 TEST(wait, arriving_words_of_int) { arriving_words_of<int>(); }
 
-/// The threads of a group give up together, and the record contains the first missing word and its comparison.
+/// The waits of all threads of a group fail together, and the record contains the first missing word and its
+/// comparison.
 struct lonely_group {
   sym<int> words;
   sym<int> values;

@@ -1,5 +1,5 @@
-// How operations give up. The abort word and the deadline end every kind of wait, checks detect wrong arguments, and
-// the record describes the failure. A thread that gives up ends alone, or with its group. The GPU stays usable.
+// How operations fail. The abort word and the deadline end every kind of wait, checks detect wrong arguments, and the
+// record describes the failure. A thread whose wait fails ends alone, or with its group. The GPU stays usable.
 #include <limits>
 
 #include "harness.hpp"
@@ -366,7 +366,7 @@ TEST(failure, checks_catch_a_pe_of_any_number) {
       }
 }
 
-/// One thread of a block gives up while the other threads wait for it.
+/// A wait of one thread of a block fails while the other threads of the block wait for this thread.
 struct half_a_block {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -386,7 +386,7 @@ TEST(failure, a_block_ends_with_its_thread) {
   EXPECT_EQ(r.thread, 3u);
 }
 
-/// The first thread of a block has given up before the others need it as leader.
+/// The first thread of a block has ended after a failed wait, before the other threads need it as leader.
 struct headless_block {
   sym<std::uint64_t> words;
   sym<lock_t> lock;

@@ -4,9 +4,9 @@
 ///     pe_set pes(n, {.heap_bytes = ..., .checks = ...});
 ///     auto word = pes.allocate<int>(1);      // symmetric, zeroed
 ///     pes.write(pe, word, &value, 1);  pes.read(pe, word, &value, 1);
-///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; no PE may give up
-///     pes.run_out({...}, body);              // as run(), but PEs may give up; returns the PEs that did
-///     pes.control(pe).record                 // the record of a PE that gave up
+///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; no wait of a PE may fail
+///     pes.run_out({...}, body);              // as run(), but waits may fail; returns the PEs with failed waits
+///     pes.control(pe).record                 // the record of a PE whose wait failed
 #pragma once
 
 #include <gtest/gtest.h>

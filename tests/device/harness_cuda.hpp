@@ -250,7 +250,7 @@ class pe_set {
     }
     if (meanwhile) meanwhile();
 
-    // The first PE that gives up also ends the waits of the others.
+    // The first PE whose wait fails also ends the waits of the others.
     std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
     std::vector<bool> done(static_cast<std::size_t>(n_), false);
     for (int left = n_; left > 0; std::this_thread::yield()) {

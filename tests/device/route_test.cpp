@@ -1,5 +1,5 @@
 // PEs that are reached by different routes. Data on one route does not overtake data on the other. A thread that waits
-// for a lost PE gives up and leaves a failure record.
+// for a lost PE fails and leaves a failure record.
 
 #include "harness.hpp"
 

@@ -389,8 +389,8 @@ with pgas.join() as world:
 
 @pytest.mark.threads
 def test_dropping_a_stream_while_the_world_is_left_lets_other_threads_run(launch):
-    """The stream waits for a record that the last thread makes. Leaving the world gives up after two seconds, and then
-    waits for the stream."""
+    """The stream waits for a record that the last thread makes. leave() stops waiting for the record after two seconds,
+    and then waits for the stream."""
     job = launch(1, """
 import threading, time, pgas
 world = pgas.join()

@@ -127,7 +127,7 @@ class attempt {
     return bytes;
   }
 
-  /// The records of PEs that gave up.
+  /// The records of PEs whose waits failed.
   [[nodiscard]] std::string endings(const std::vector<bool>& gave_up) {
     std::string text;
     for (int pe = 0; pe < choice_.pes; ++pe) {

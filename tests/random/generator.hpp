@@ -76,7 +76,7 @@ class generator {
   [[nodiscard]] target pick_target(int actor);
   [[nodiscard]] std::uint32_t pick_bytes();
   [[nodiscard]] std::uint32_t pick_offset(std::uint32_t bytes, std::uint32_t alignment);
-  /// Chooses the caller of a call that covers all operations of the actor since its last ordering call.
+  /// Chooses the caller of a call that orders all operations of the actor since its last ordering call.
   [[nodiscard]] caller pick_covering(int actor);
   /// As above, for a synchronization of a team. The caller can be the whole grid if the channel belongs to the grid.
   [[nodiscard]] caller pick_meeting(int actor);
@@ -109,7 +109,7 @@ class generator {
   /// The actors that call a collective of a team on the channel of `actor`'s block.
   [[nodiscard]] std::vector<int> members_of(std::uint8_t team, int actor) const;
   void take_all(const std::vector<int>& members, std::vector<instruction> calls);
-  /// Orders all operations that the members' calls cover before all later operations.
+  /// Orders all operations that come before the members' calls before all operations that come later.
   void join(const std::vector<int>& members, const std::vector<instruction>& calls);
   void quiet_grid(int pe);
   /// Synchronizes the members, so that the following operations run at the same time.

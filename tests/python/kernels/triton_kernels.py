@@ -31,7 +31,7 @@ def ring(ctx, dst, src, count, arrived, taken, rounds):
         shm.wait_until(ctx, taken, "ge", i)
         shm.put_signal(ctx, dst, src, count, arrived, i + 1, "set", right, BLOCK=256)
         shm.wait_until(ctx, arrived, "ge", i + 1)
-        # The next message is this message plus one. All threads store it, and the next put_signal has to cover these
+        # The next message is this message plus one. All threads store it, and the next put_signal must order these
         # stores.
         tl.store(src + at, tl.load(dst + at, at < count) + 1, at < count)
         shm.signal_add(ctx, taken, 1, left)

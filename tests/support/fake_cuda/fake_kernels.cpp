@@ -20,8 +20,8 @@ T argument(void* const* arguments, int i) {
   return *static_cast<const T*>(arguments[i]);
 }
 
-/// Catches thread_ended, which a thread of a kernel throws when it gives up. The host reads the reason from the failure
-/// record.
+/// Catches thread_ended, which a thread of a kernel throws when its wait fails. The host reads the reason from the
+/// failure record.
 template <class F>
 auto ended_early(F work) {
   return [work] {

@@ -279,7 +279,7 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
     config settings = quick();
     settings.join_timeout = std::chrono::seconds(2);
     settings.socket_directory = folder.path();
-    // PE 1 gives up after the exchange of descriptors, like a process that is killed at that time.
+    // PE 1 leaves after the exchange of descriptors, like a process that is killed at that time.
     pausing_bootstrap paused(exchange, [&] {
       if (exchange.rank() == 1) throw error(code::aborted, "gives up", 1);
     });

@@ -1,4 +1,4 @@
-// The error for the record of a kernel that gave up: the PE, the operation, the cause, and the remedy.
+// The error for the record of a kernel whose wait failed: the PE, the operation, the cause, and the remedy.
 #include "host/error/device_failure.hpp"
 
 #include <gtest/gtest.h>

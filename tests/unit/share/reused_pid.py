@@ -1,5 +1,5 @@
-"""The kernel gives the number of a process that has ended to another process. Neither side mistakes the new process for
-the first one.
+"""The kernel gives the process id of a process that has ended to another process. Neither side mistakes the new process
+for the first process.
 
     reused_pid.py PROGRAM      as the first process of a PID namespace; share_test.py starts it
 
