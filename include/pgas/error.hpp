@@ -1,6 +1,7 @@
 /// @file
 /// Errors of the host API: one exception type with a stable code, the PE that the error concerns, and a message that
-/// states the failure, its place and its fix. `docs/errors.md` lists all codes with cause and fix, from the same table.
+/// states the failure, the call or object that failed, and the fix. `docs/errors.md` lists all codes with cause and
+/// fix, from the same table.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -283,7 +283,7 @@ namespace detail {
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
 /// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The number of places in the table of answers that a thread tries.
+/// The number of entries of the table of answers that a thread tries.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 

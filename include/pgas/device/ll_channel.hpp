@@ -56,7 +56,7 @@ template <PGAS_IS(ll_type) T>
 /// @brief One side of a channel with another PE, as one thread of a group holds it.
 ///
 /// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
-/// sends; a side may send first or receive first. Two alternating places are therefore sufficient
+/// sends; a side may send first or receive first. Two alternating receive buffers (places) are therefore sufficient
 /// (`impl/ll/ll_value.hpp`). Only the thread that opened a channel uses and destroys the channel. A channel can't be
 /// copied or moved.
 template <PGAS_IS(ll_type) T>
@@ -170,10 +170,11 @@ enum class ll_to {
 /// value as an argument, because no message carries that value.
 ///
 /// A thread begins a round when all messages of the previous round have arrived. The thread waits for messages that the
-/// program has not requested, and drops these messages. Two places for each member are therefore sufficient. A message
-/// of round k overwrites the message of round k - 2. The sender of round k has received this thread's message of round
-/// k - 1, which this thread sent after all messages of round k - 2 had arrived. If the program counts the rounds, the
-/// channel does not record which messages were requested, so the program must request all messages.
+/// program has not requested, and drops these messages. Two receive buffers (places) for each member are therefore
+/// sufficient. A message of round k overwrites the message of round k - 2. The sender of round k has received this
+/// thread's message of round k - 1, which this thread sent after all messages of round k - 2 had arrived. If the
+/// program counts the rounds, the channel does not record which messages were requested, so the program must request
+/// all messages.
 ///
 /// In each round, the sender and the receiver must use the same type of channel. Between two rounds a box may change
 /// from one ll_to to the other.

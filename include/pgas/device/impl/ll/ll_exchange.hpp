@@ -86,7 +86,7 @@ struct ll_epoch {
   [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
     return reinterpret_cast<vec16*>(message(from)) + u;
   }
-  /// The member `i` places after this member, 1 <= i < members.
+  /// The member `i` positions after this member, 1 <= i < members.
   [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const { return member_behind(me, i, members); }
 };
 template <class Team>

@@ -1,8 +1,8 @@
 /// @file
-/// The places of an ll_channel and of an ll_team_channel, and writes and reads of values in places. A value is in LL
-/// packets if the other PE is direct; otherwise the proxy writes the value. Used by `device/ll_channel.hpp`. The
-/// channels use the LL protocol with two alternating places and implicit credits (each message acknowledges the
-/// previous one).
+/// The receive buffers of an ll_channel and of an ll_team_channel, and writes and reads of values in these buffers. The
+/// buffer of one message of one thread is called a place. A value is in LL packets if the other PE is direct; otherwise
+/// the proxy writes the value. Used by `device/ll_channel.hpp`. The channels use the LL protocol with two alternating
+/// places and implicit credits (each message acknowledges the previous one).
 ///
 /// A box consists of tiles, each for eight threads. The first line of a tile has the progress of the threads. The
 /// following lines have the packets: one line for each of the two turns, each member that sends, and each packet of a

@@ -20,7 +20,7 @@
 
 namespace pgas::detail {
 
-/// The member `k` places after member `me` of `n`, 0 <= k <= n.
+/// The member `k` positions after member `me` of `n`, 0 <= k <= n.
 [[nodiscard]] PGAS_FN std::int32_t member_behind(std::int32_t me, std::int32_t k, std::int32_t n) {
   return me + k < n ? me + k : me + k - n;
 }

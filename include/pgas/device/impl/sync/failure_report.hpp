@@ -24,7 +24,7 @@ PGAS_FN void fill_record(failure_record* record, const failure_record& found) {
   record->limit_ms = found.limit_ms;
 }
 
-/// Writes the thread's place and `complete`, which marks the record as complete.
+/// Writes the indices of the block and of the thread, and `complete`, which marks the record as complete.
 PGAS_COLD void finish_record(failure_record* record, std::uint32_t complete) {
   record->block = place_block();
   record->thread = place_thread();
@@ -51,9 +51,9 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
   leave_failure_here(control, my_slot, found);
 }
 
-/// Whether a place may be claimed for an answer to the current question: the last answer in the place belongs to an
-/// earlier question and is complete. (A thread that the system interrupts while it answers may write its record after
-/// the host has asked again.)
+/// Whether an entry of the table may be claimed for an answer to the current question: the last answer in the entry
+/// belongs to an earlier question and is complete. (A thread that the system interrupts while it answers may write its
+/// record after the host has asked again.)
 [[nodiscard]] PGAS_FN bool is_free(const failure_record* record, std::uint64_t claimed, std::uint32_t question) {
   const auto last = static_cast<std::uint32_t>(claimed >> 32);
   return static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;
@@ -61,9 +61,9 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
 
 /// A record for this thread's answer to the host's question; null if this thread has already answered the question or
 /// there is no free record. The words by which threads claim a record are in device memory, because most links do not
-/// support atomic operations of a GPU on host memory. If the table is large enough, different places belong to the
+/// support atomic operations of a GPU on host memory. If the table is large enough, different entries belong to the
 /// threads of one block, to the first threads of different blocks, and to threads with equal indices in consecutive
-/// launches. (A GPU tries one place: a wait has few spare registers, and the wait with the most registers determines
+/// launches. (A GPU tries one entry: a wait has few spare registers, and the wait with the most registers determines
 /// the register count of its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {

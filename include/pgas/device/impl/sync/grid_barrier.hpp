@@ -161,8 +161,8 @@ template <class Block>
 }
 
 /// Returns the value of the first thread of the first block on all threads, or ends all threads if that thread has
-/// ended. The values are stored in two places alternately, so a place is overwritten only after one more barrier of the
-/// grid. Each block reads the value before it arrives at that barrier.
+/// ended. The values are stored in two buffers alternately, so a buffer is overwritten only after one more barrier of
+/// the grid. Each block reads the value before it arrives at that barrier.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
