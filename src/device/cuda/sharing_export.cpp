@@ -117,7 +117,7 @@ void refuse_read_only(const void* pointer, access importers, std::string_view ki
                        kind));
 }
 
-/// Memory of a pool: the pool's descriptor, and the place of the memory in the pool.
+/// Memory of a pool: the pool's descriptor, and the offset of the memory in the pool.
 class pool_memory final : public gpu_memory {
  public:
   pool_memory(primary_context context, void* data, const sharing_description& is, CUmemoryPool pool)

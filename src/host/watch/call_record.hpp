@@ -15,7 +15,7 @@ namespace pgas::detail {
 /// a range of the profiler.
 class call_record {
  public:
-  /// The places in which a call is recorded. If a pointer is null, the call is not recorded in this place.
+  /// The objects that record a call. If a pointer is null, the call is not recorded in this object.
   struct places {
     calls_in_progress* calls;
     trace::recorder* events;

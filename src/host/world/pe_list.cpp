@@ -6,7 +6,7 @@ namespace pgas::detail {
 
 void pe_list::add(const peer_info& process, const device_properties& device, bool time_sliced) {
   const place here{std::string(process.host), device.name, device.uuid};
-  // PEs of one host are usually neighbours, so the search begins with the newest place.
+  // PEs of one host are usually neighbours, so the search begins with the newest entry.
   const auto found = std::find(places_.rbegin(), places_.rend(), here);
   const auto number = found == places_.rend() ? places_.size() : static_cast<std::size_t>(places_.rend() - found - 1);
   if (found == places_.rend()) places_.push_back(here);

@@ -1,5 +1,5 @@
 /// @file
-/// pgas-doctor reports whether and how fast pgas programs will run in this place and under this launcher. Each row
+/// pgas-doctor reports whether and how fast pgas programs will run on this machine and under this launcher. Each row
 /// states a finding, its meaning, and its fix. Every PE runs the doctor, and PE 0 prints.
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 
 namespace pgas_trace {
 
-/// The place of an event in a document; valid until the document changes.
+/// The position of an event in a document; valid until the document changes.
 struct place {
   std::size_t pe = 0;
   std::size_t track = 0;

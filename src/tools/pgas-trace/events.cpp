@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 using pgas::trace::document;
 using pgas::trace::event_facts;
 
-/// Calls `use` with the place and the facts of each event of the selected callers.
+/// Calls `use` with the position and the facts of each event of the selected callers.
 template <class Use>
 void for_events(const document& trace, const std::vector<std::string>& callers, const Use& use) {
   for (std::size_t pe = 0; pe < trace.pes.size(); ++pe)
