@@ -4,9 +4,10 @@
 //     10_producer_consumer produce FOLDER SEATS BATCHES [PAUSE_US]
 //     10_producer_consumer consume FOLDER SEAT
 //
-// A seat is the place of one consumer, which takes every batch. The timeline `full` counts the batches in the ring: the
-// producer's stream records it, and the streams of consumers wait for it. The timeline `taken` of each seat counts the
-// batches that may be overwritten.
+// SEATS is the number of consumers, and SEAT is the index of one consumer. Every consumer takes every batch. The
+// timeline `full` counts the batches in the ring: the producer's stream records a new value, and the streams of the
+// consumers wait for the value. Each consumer has a timeline `taken`, which counts the batches that the producer may
+// overwrite.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -42,7 +43,7 @@ struct inspect {
   }
 };
 
-/// Returns when the seat has taken the batch, even if its consumer ends and restarts.
+/// Returns when the consumer with this index has taken the batch, even if the consumer ends and restarts.
 void await(const pgas::timeline& taken, std::uint64_t batch, int seat) {
   bool told = false;
   for (;;) try {
@@ -79,7 +80,7 @@ void produce(const std::string& folder, int seats, std::uint64_t batches, int pa
   std::printf("produced %llu batches\n", static_cast<unsigned long long>(batches));
 }
 
-/// What a producer has written to the file of one seat: three tickets, and the number of batches.
+/// The contents of the file that a producer writes for one consumer: three tickets, and the number of batches.
 struct offer {
   std::string ring, full, taken;
   std::uint64_t batches = 0;

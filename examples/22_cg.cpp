@@ -9,7 +9,7 @@
 //   PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
 //
 // Correctness: the direction alternates between two arrays, and its halos are safe as described in common/halo.hpp. A
-// PE puts part k into place k % 2 of the other PEs, where its part k - 2 was. This is safe, because a PE puts part k
+// PE puts part k into buffer k % 2 of the other PEs, where its part k - 2 was. This is safe, because a PE puts part k
 // only after the parts k - 1 of all PEs have arrived, and each PE puts part k - 1 only after reading all parts k - 2.
 // All other arrays are private to this PE, and its blocks sync between writing and reading.
 //

@@ -2,14 +2,14 @@
 // particles that have left the rectangle are sent to the PE of a neighbouring rectangle, in one of 8 directions. No PE
 // knows in advance how many particles it will receive, as in codes for graphs, hash tables and sparse matrices.
 //
-// A PE has one inbox for all its neighbours. A PE that sends particles reserves places by an atomic_fetch_add on the
+// A PE has one inbox for all its neighbours. A PE that sends particles reserves entries by an atomic_fetch_add on the
 // inbox's counter, puts the particles there, and adds to the inbox's signal: 2^32 for itself and 1 for each particle.
 // When all 8 neighbours have added (some of them without particles), the lower half of the signal is the number of
 // particles that have arrived. A particle is therefore read only after it has arrived, and no message about available
 // space is necessary.
 //
-// No particle is lost if an inbox is full: a PE whose places are beyond its end puts only as many particles as fit, and
-// keeps the others. These particles are late: their old PE moves them, and sends them in the next step. A code with
+// No particle is lost if an inbox is full: a PE whose entries are beyond its end puts only as many particles as fit,
+// and keeps the others. These particles are late: their old PE moves them, and sends them in the next step. A code with
 // interacting particles would repeat the exchange instead, as this program does after the last step, until all
 // particles have arrived.
 //

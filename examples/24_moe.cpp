@@ -5,17 +5,17 @@
 //
 // Low latency (a few tokens). An expert has a buffer for all tokens of each PE, so a sender needs no reservation. The
 // sender puts its rows for an expert and then a signal with the round and the number of rows, which may be 0. The
-// expert's PE waits for one signal from each PE and for each of its experts. Results are sent to the place of the token
-// and choice that came with the row ("home"), followed by a signal for each expert: a token waits for its own `topk`
-// experts only. There is no barrier: a PE is at most one round ahead of the others, because in each round it waits for
-// the counts of all other PEs. Two alternating sets of buffers and signals are therefore sufficient: data of round r
-// was read before round r + 2 writes.
+// expert's PE waits for one signal from each PE and for each of its experts. Each row carries the index of its token
+// and choice ("home"). The expert's PE sends the result to the element with this index, and then a signal for each
+// expert: a token waits for its own `topk` experts only. There is no barrier: a PE is at most one round ahead of the
+// others, because in each round it waits for the counts of all other PEs. Two alternating sets of buffers and signals
+// are therefore sufficient: data of round r was read before round r + 2 writes.
 //
-// Throughput (many tokens). First the PEs exchange the number of rows for each expert. Each PE then knows the places of
-// all rows in buffers without gaps, ordered by expert, PE and token. Then each block puts its rows, and afterwards adds
-// one to a signal of each PE. A PE that has seen the additions of all blocks of all PEs has all rows. Combine works in
-// the same way. The rows of round r + 1 come after the counts of round r + 1, which a PE sends when it has finished
-// round r.
+// Throughput (many tokens). First the PEs exchange the number of rows for each expert. Each PE then knows the positions
+// of all rows in buffers without gaps, ordered by expert, PE and token. Then each block puts its rows, and afterwards
+// adds one to a signal of each PE. A PE that has seen the additions of all blocks of all PEs has all rows. Combine
+// works in the same way. The rows of round r + 1 come after the counts of round r + 1, which a PE sends when it has
+// finished round r.
 //
 // Correctness: a signal follows its rows, and is awaited before the rows are read.
 #include <algorithm>
@@ -149,7 +149,7 @@ struct quick_combine {
 
 // ---- throughput ----
 
-// One block sends all PEs the number of rows for each expert, and computes the places of all rows.
+// One block sends all PEs the number of rows for each expert, and computes the positions of all rows.
 struct plan {
   static constexpr unsigned max_threads = block_threads;
   static constexpr unsigned min_blocks = 2;

@@ -4,7 +4,7 @@
 // One-shot (small). Every PE sends its part to all others and adds up everything itself. Rows travel in pieces of 16
 // bytes through ll_team_channels, in which data carries its flag: a piece is used as soon as it arrives, one latency of
 // the link after it was sent, without a signal, a fence or a barrier. No reservation is necessary: a channel has two
-// alternating places, and a PE that sends the second next piece has received all pieces in between. Each of these
+// alternating buffers, and a PE that sends the second next piece has received all pieces in between. Each of these
 // pieces was sent by a PE that had already read the piece that is overwritten. A block counts its rows, which are the
 // rounds of its channels, so no thread needs to read the progress of a channel. With the context of a team of one PE
 // the same kernel sends nothing; the time of this run ("alone") is the part without messages.

@@ -1,5 +1,5 @@
-"""Draws the geometry of the halo of 20_stencil3d: the points that a PE sends in each direction, their place in memory,
-and their destination."""
+"""Draws the geometry of the halo of 20_stencil3d: the points that a PE sends in each direction, their location in
+memory, and their destination."""
 from svg import document, line, text
 
 KINDS = {0: ("#e8e8e8", "this PE's points"), 1: ("#7fb2e0", "face"), 2: ("#f0a44a", "edge"), 3: ("#6fbf73", "corner")}

@@ -3,8 +3,8 @@
 /// arithmetic without communication, so the same programs with MPI divide the same grid in the same way.
 ///
 /// A PE has n[0] x n[1] x n[2] points, x fastest, with one layer of halo around them: points have the indices 1 to n on
-/// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so the place of a point in a neighbour's halo is
-/// its own place plus a constant.
+/// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so the index of a point in a neighbour's halo is
+/// the point's own index plus a constant.
 #pragma once
 
 #include <algorithm>

@@ -65,7 +65,7 @@ template <class T>
   __builtin_memcpy(&value, &bits, sizeof bits);
   return value;
 }
-/// The place of a point in a message that consists of the points of `all`.
+/// The index of a point in a message that consists of the points of `all`.
 [[nodiscard]] PGAS_FN std::int64_t place_in(const box& all, int i, int j, int k) {
   const int width = all.hi[0] - all.lo[0], rows = all.hi[1] - all.lo[1];
   return (i - all.lo[0]) + width * ((j - all.lo[1]) + static_cast<std::int64_t>(rows) * (k - all.lo[2]));

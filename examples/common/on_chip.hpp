@@ -28,7 +28,7 @@
 
 namespace examples {
 
-/// A point of a tile's surface: its place in the tile, and its word in the neighbour's inboxes.
+/// A point of a tile's surface: its index in the tile, and its word in the neighbour's inboxes.
 struct leaving {
   std::int32_t point, word, pe;
 };
@@ -38,7 +38,7 @@ struct coming {
 };
 /// The tile of a block.
 struct tile_of_block {
-  box at;  ///< the place in the PE's grid
+  box at;  ///< the index in the PE's grid
   int n_leaving, n_coming;
 };
 

@@ -27,7 +27,7 @@ template <pgas::block_group Block>
   sums* const threads = room.threads + static_cast<std::size_t>(block.block_rank()) * size;
   threads[rank] = mine;
   block.sync();
-  if (rank < lanes) {  // each place is read only by its own lane
+  if (rank < lanes) {  // each element is read only by its own lane
     for (unsigned i = rank + lanes; i < size; i += lanes) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
     threads[rank] = mine;
   }

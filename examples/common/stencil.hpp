@@ -142,7 +142,7 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
 }
 
 /// The value at the start, and permanently in a fixed halo, which has the indices -1 and `size`: noise, so that a point
-/// in a wrong place is detected. The value is a multiple of 2^-24 between 0 and 1.
+/// at a wrong index is detected. The value is a multiple of 2^-24 between 0 and 1.
 [[nodiscard]] inline float initial(const triple& size, int field, int x, int y, int z) {
   std::uint64_t h = static_cast<std::uint64_t>(field + 1) * 0x9e3779b97f4a7c15U;
   const int at[] = {x, y, z};

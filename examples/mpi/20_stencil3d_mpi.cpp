@@ -86,7 +86,7 @@ class heat {
         examples::relax<Points>(single, items_[i].at, origin(in, f), origin(out, f), mine_.pitch, mine_.plane);
   }
 
-  // Calls copy(place in the grid, place in the message) for the points of a message.
+  // Calls copy(index in the grid, index in the message) for the points of a message.
   template <class Copy>
   void for_message(const box& b, const Copy& copy) const {
     const std::int64_t width = b.hi[0] - b.lo[0], rows = b.hi[1] - b.lo[1];

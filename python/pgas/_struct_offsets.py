@@ -1,4 +1,4 @@
-"""Places of fields in the structs that kernels read, and numbers that they write; bytes from the start of each struct.
+"""Offsets of fields in the structs that kernels read, and numbers that they write; bytes from the start of each struct.
 
 Printed by tests/python/kernels/layout.cpp from the library's own headers, and compared with them by a test: do not edit.
 """

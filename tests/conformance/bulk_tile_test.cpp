@@ -12,7 +12,7 @@ using namespace pgas_test;
 constexpr std::size_t tile_bytes = std::size_t{12} << 10;
 
 /// Shared memory of a block: a tile and the word of an mbarrier. The CPU has no memory that only one block shares, so
-/// on the CPU each block has a place in the heap.
+/// on the CPU each block has its own memory in the heap.
 struct tile_room {
   sym<unsigned char> places;
 
@@ -56,7 +56,7 @@ struct tile_body {
 
   [[nodiscard]] PGAS_HD std::size_t distance() const { return c.rows * c.peer_stride + 64; }
 
-  /// Copies between the tile and a place with the layout of `dst` and `src`.
+  /// Copies between the tile and an array with the layout of `dst` and `src`.
   template <bool ToTile, class Block>
   PGAS_FN void move(const Block& block, T* tile, T* place) const {
     for (std::size_t i = block.thread_rank(); i < c.rows * c.length; i += block.size()) {

@@ -11,11 +11,11 @@ namespace pgas_test {
 
 using namespace pgas;
 
-/// A place in the symmetric heap, with the same offset on every PE.
+/// A location in the symmetric heap, with the same offset on every PE.
 template <class T>
 struct sym {
   std::uint64_t offset;
-  /// The address of the place on this PE.
+  /// The address of the location on this PE.
   PGAS_FN T* at(const context& ctx) const { return reinterpret_cast<T*>(ctx.my_slot_ + offset); }
   sym operator+(std::size_t n) const { return {offset + n * sizeof(T)}; }
 };

@@ -13,7 +13,7 @@ std::vector<grid_shape> several_grids() {
 }
 
 struct meets {
-  sym<std::uint32_t> places;  ///< one place for each thread
+  sym<std::uint32_t> places;  ///< one element for each thread
   findings found;
   int rounds;
   template <class Block>

@@ -182,7 +182,7 @@ TEST(rma, copies_of_other_types) {
   }
 }
 
-/// All 16 x 16 alignments of byte copies of several sizes, each into a separate place.
+/// All 16 x 16 alignments of byte copies of several sizes, each into a separate part of the destination.
 struct all_alignments {
   static constexpr std::size_t n_sizes = 11;
   static constexpr std::size_t cell = 1088;  // room for the largest size, its alignment, and the memory around it

@@ -337,7 +337,7 @@ TEST_F(Team, memory_outlived_by_its_owner) {
   team.destroy();
   pgas::team next = world.team().split(0, 0);
   auto cells = next.allocate<int>(5, pgas::initialize::zero);
-  kept.reset();  // does not free memory of the next team, although that memory has the same place
+  kept.reset();  // does not free memory of the next team, although that memory has the same address
   next.free(next.allocate_bytes(100));
   EXPECT_EQ(pgas::g(world, cells.data(), me), 0);
 }

@@ -52,8 +52,8 @@ def shell(environment, words):
 
 
 def ucx(places, address, transports, test, size, iterations):
-    """Runs ucx_perftest between two places. A place is a function from a shell command to words. Returns (latency in
-    us, bandwidth in MB/s, messages per second) over the whole run."""
+    """Runs ucx_perftest between two network namespaces. `places` has a function for each of them, which makes a command
+    line from a shell command. Returns (latency in us, bandwidth in MB/s, messages per second) over the whole run."""
     environment = {"UCX_TLS": transports}
     server = ["ucx_perftest", "-p", str(next(PORTS))]
     client = [*server, address, "-t", test, "-s", str(size), "-n", str(iterations), "-f", "-v"]
@@ -63,7 +63,7 @@ def ucx(places, address, transports, test, size, iterations):
 
 
 def row(places, address, pgas_perf, arguments, settings):
-    """Returns the median of one row of pgas-perf between two places."""
+    """Returns the median of one row of pgas-perf between two network namespaces, as ucx() does for ucx_perftest."""
     common = {"PGAS_HEAP": "host", "PGAS_SECRET": "of this benchmark", "MASTER_ADDR": address, "MASTER_PORT": str(next(PORTS)),
               "WORLD_SIZE": "2", **settings}
     words = [pgas_perf, *arguments, "-r", "1", "--ms", "300", "--json", "-"]

@@ -123,7 +123,7 @@ class generator {
   /// is added in any order.
   [[nodiscard]] bool stays_exact(element type, int pe, std::uint32_t offset, int added) const;
   void note_sent(int actor, const instruction& i, int pe);
-  /// Chooses a place for a result of `bytes` bytes, if the place is free.
+  /// Chooses a location for a result of `bytes` bytes, if the location is free.
   [[nodiscard]] std::uint32_t pick_result(int actor, std::uint32_t bytes);
 
   void take(int actor, instruction i, int pe);

@@ -134,10 +134,10 @@ template <class T>
   return a;
 }
 
-/// There is no place for a result, because it is not determined or not needed.
+/// There is no location for a result, because it is not determined or not needed.
 inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-/// One operation of one block. A place is an offset in bytes from the start of the arena, the same on every PE.
+/// One operation of one block. A location is an offset in bytes from the start of the arena, the same on every PE.
 struct instruction {
   opcode what;
   caller by;
@@ -150,7 +150,7 @@ struct instruction {
   std::int32_t dst_stride;
   std::int32_t src_stride;
   std::uint32_t signal;  ///< the index of a signal word, of a lock or of an array of blocks
-  std::uint32_t result;  ///< the place of the result in this PE's own arena
+  std::uint32_t result;  ///< the location of the result in this PE's own arena
   pgas::signal_op how;
   pgas::cmp compare;
   std::uint32_t number;     ///< the number of the operation in the program, for people
@@ -159,8 +159,8 @@ struct instruction {
 };
 static_assert(sizeof(instruction) == 64);
 
-/// For a strided copy: the bytes of a block, and the place of block k of a side that starts at `start`. Strides may be
-/// negative.
+/// For a strided copy: the bytes of a block, and the location of block k of a side that starts at `start`. Strides may
+/// be negative.
 [[nodiscard]] inline std::uint32_t block_bytes(const instruction& i) {
   return static_cast<std::uint32_t>(i.value) * bytes_of(i.type);
 }
@@ -190,7 +190,7 @@ struct word_set {
 /// The number of teams of a program. The first team is the world.
 inline constexpr std::uint32_t n_teams = 6;
 
-/// The places of a program: an arena of raw bytes and some words on each PE.
+/// The memory of a program: an arena of raw bytes and some words on each PE.
 struct places {
   static constexpr std::uint32_t arena_bytes = 24 * 1024;
   static constexpr std::uint32_t guard_bytes = 256;  ///< on each side of the arena

@@ -19,11 +19,11 @@ struct span {
 constexpr int most_blocks = 132;
 constexpr int most_pes = 16;
 
-/// The time of an access to a word depends on the word's place in the L2 cache. Rows that access single words use many
-/// places, one after another, so that no library gets a better place by chance.
+/// The time of an access to a word depends on the part of the L2 cache that holds the word. Rows that access single
+/// words use many locations, one after another, so that no library gets a better location by chance.
 constexpr int places = 64;
-/// The distance of two places in words. The distance is larger than a cache line and is not a multiple of a line, so
-/// that places are at different positions in their lines. A place has room for a word of each PE.
+/// The distance of two locations in words. The distance is larger than a cache line and is not a multiple of a line, so
+/// that the locations are at different positions in their lines. A location has room for a word of each PE.
 constexpr int place_words = 17;
 inline __host__ __device__ std::size_t place(std::uint64_t i) { return i % places * place_words; }
 

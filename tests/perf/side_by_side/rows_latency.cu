@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024) get_latency(arguments a) {
   });
 }
 
-/// Puts a word to a different place in each iteration.
+/// Puts a word to a different location in each iteration.
 __global__ void __launch_bounds__(1024) put_word_latency(arguments a) {
   if (a.me != 0) return;
   arguments now = a;

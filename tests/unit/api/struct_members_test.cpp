@@ -126,7 +126,7 @@ TEST(struct_members, options_that_are_not_set_are_not_read) {
   EXPECT_EQ(give(settings).set, count_members<config>());
 }
 
-// Members that a list names in another order would be read from the wrong place by another version.
+// Members that a list names in another order would be read from the wrong offset by another version.
 template <class Struct>
 void expect_declared_order() {
   const Struct object{};

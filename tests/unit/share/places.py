@@ -1,4 +1,4 @@
-"""Tests of share_test.py about the places of processes: directories of sockets, namespaces, process numbers."""
+"""Tests of share_test.py about the environment of processes: directories of sockets, namespaces, process numbers."""
 import os
 import socket
 import subprocess

@@ -242,7 +242,7 @@ TEST_F(WaitReport, an_answer_to_an_earlier_question_leaves_the_later_answers_as_
   ASSERT_NE(interrupted, nullptr);
   EXPECT_EQ(told().at("waits").size(), 0u);
   report_.ask();
-  answer(wait_for(3));  // this thread's first place is the place of the earlier answer
+  answer(wait_for(3));  // this thread's first entry is the entry of the earlier answer
   fill_record(interrupted, wait_for(1));
   finish_record(interrupted, first);
   const failure_record* const late = claim_answer(&control_, control_.my_slot, first);
