@@ -150,9 +150,9 @@ class PGAS_API shared_memory {
     return make_new(place, bytes, detail::give(options));
   }
 
-  /// @brief Shares existing memory: of cuMemCreate (one mapped piece or several adjacent pieces), of a pool with
-  /// descriptors (cudaMallocFromPoolAsync), or of cudaMalloc; on the host shared mappings of whole memory files
-  /// (memfd_create with MFD_ALLOW_SEALING).
+  /// @brief Shares existing memory. On a GPU, the memory may come from cuMemCreate (one mapped piece or several
+  /// adjacent pieces), from cudaMalloc, or from a pool with descriptors (cudaMallocFromPoolAsync). On the host, the
+  /// memory is a shared mapping of whole memory files (memfd_create with MFD_ALLOW_SEALING).
   ///
   /// The call adds the seal F_SEAL_SHRINK, so no process can truncate the files any more.
   ///

@@ -29,8 +29,8 @@ class timeline_state;
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
 /// Streams belong to the application: a `cudaStream_t` (null: CUDA's default stream) if the place is a GPU. On the
-/// host, a stream is a pgas::stream::native() of a world on the host heap; with null the calling thread performs the
-/// operation immediately.
+/// host, a stream is the pgas::stream::native() of a stream of a world on the host heap. If the stream is null, the
+/// calling thread performs the operation immediately.
 ///
 /// When the recording process has ended or has destroyed the timeline, waits for later values end within a second.
 /// wait_host() throws peer_lost. A stream continues as if the value had arrived: a host stream throws at its

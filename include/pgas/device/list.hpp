@@ -26,7 +26,7 @@ template <direction Direction, completion When, PGAS_IS(group) G>
 PGAS_FN void copy_list_by_group(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   traced_operation traced(ctx, g, Direction == direction::put ? operation::put : operation::get);
   traced.on(ctx, pe, list.size() * list.page_bytes());
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   list_by_route<Direction, When>(ctx, g, list, slice_of(g), pe);
 }
 
@@ -87,7 +87,7 @@ PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_
 /// *Errors* none: invalid addresses are not detected.
 template <PGAS_IS(group) G>
 PGAS_FN void copy_blocks(const G& g, const copy_list& list) {
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   detail::copy_listed<detail::direction::put>(detail::opaque(&list), 0, detail::slice_of(g));
   g.sync();
 }

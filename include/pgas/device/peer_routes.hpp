@@ -36,7 +36,7 @@ struct routes {
 struct peer_map {
   const std::int32_t* members;  ///< null if the members are evenly spaced
   /// @brief The distance from this PE's slot to the slot of the first member, counted in slots. If `members` is not
-  /// null, the distance to the slot of PE 0 of the world.
+  /// null, this is the distance to the slot of PE 0 of the world.
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;

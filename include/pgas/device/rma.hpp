@@ -83,7 +83,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_to) {
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   ctx.template by_long_route<single<G>>(
       dst, pe,
       [=](const context&, T* remote) {
@@ -108,7 +108,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_from) {
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   ctx.template by_long_route<single<G>>(
       src, pe,
       [=](const context&, const T* remote) {

@@ -49,7 +49,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   traced_operation traced(ctx, g, operation::put_signal);
   traced.on(ctx, pe, count * sizeof(T));
   traced.updates(ctx, sig, value, traced_as(op));
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   ctx.by_long_route(
       dst, pe,
       [=](const context& here, T* remote) {

@@ -25,7 +25,7 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
                                   Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   ctx.by_long_route(
       dst, pe,
       [=](const context&, T* remote) {
@@ -64,7 +64,7 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
                                   Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // orders the earlier accesses of all threads of the group before this operation
+  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
   ctx.by_long_route(
       src, pe,
       [=](const context&, const T* remote) {

@@ -25,7 +25,7 @@
 
 namespace pgas::detail {
 
-/// What an arrival orders: no memory, or all earlier accesses of the group.
+/// The memory order of an arrival: an arrival orders no memory, or all earlier accesses of the group.
 enum class arrival { relaxed, release };
 
 /// The name of a barrier in failure records.

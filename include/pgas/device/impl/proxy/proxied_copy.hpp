@@ -15,8 +15,8 @@
 
 namespace pgas::detail {
 
-/// What an operation waits for: that its commands are submitted, or that the proxy has also read the local source or
-/// written the local destination.
+/// The time at which an operation returns: when its commands are submitted, or when the proxy has also read the local
+/// source or written the local destination.
 enum class completion { submitted, local_done };
 
 /// A signal after a copy.
