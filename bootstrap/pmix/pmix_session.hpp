@@ -101,15 +101,15 @@ class pmix_session {
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
-  // Held during a fence. Fences of one process must not overlap, because the server distinguishes fences only by their
-  // participants.
+  // A fence holds this lock. Fences of one process must not overlap, because the server distinguishes fences only by
+  // their participants.
   std::timed_mutex fencing_;
-  /// Held during a call into the library: PMIx 5.0.1 crashes if threads look up values at the same time. No call under
-  /// this lock waits for other processes.
+  /// A call into the library holds this lock: PMIx 5.0.1 crashes if threads look up values at the same time. No call
+  /// under this lock waits for other processes.
   mutable std::mutex calls_;
   mutable std::atomic<bool> tells_ends_{true};  ///< false after the server has refused to report ended processes
 
-  std::mutex listening_;  ///< held while listeners are called
+  std::mutex listening_;  ///< the thread that calls the listeners holds this lock
   std::map<unsigned, failure_listener> listeners_;
   bool registered_ = false;  ///< the server has been asked for events
 };

@@ -252,10 +252,10 @@ class misused_gpu : public error {
   explicit misused_gpu(std::string_view message) : error(pgas::code::device_unavailable, message) {}
 };
 
-/// The device of the GPU `settings.device`. If this is not set, the GPU whose context the application has made current.
-/// Without such a context, the visible GPU with number `local_rank`, modulo the number of GPUs. *Errors*
-/// device_unavailable with the reason: built without CUDA, no driver, no GPU; misused_gpu if the application's current
-/// context is not one that the library uses.
+/// Returns the device of a GPU. This is the GPU `settings.device`, if the setting is set. Otherwise it is the GPU whose
+/// context the application has made current. If no context is current, it is the visible GPU with the number
+/// `local_rank` modulo the number of GPUs. *Errors* device_unavailable with the reason: built without CUDA, no driver,
+/// no GPU; misused_gpu if the application's current context is not one that the library uses.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

@@ -43,7 +43,7 @@ class admission {
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
   /// introduced itself may have chosen another connection. So it is not reported if it closes the connection, or if
   /// refuse_all() does.
-  /// @param key outlives the object
+  /// @param key must outlive the object
   admission(event_loop& loop, std::span<const std::byte> key, int me, const limits& most,
             std::function<void(caller)> on_proven,
             std::function<void(const std::string& name, const std::string& why)> on_refused);
@@ -51,7 +51,7 @@ class admission {
   admission(const admission&) = delete;
   admission& operator=(const admission&) = delete;
 
-  /// Accepts connections over TCP. The listener outlives the object.
+  /// Accepts connections over TCP. The listener must outlive the object.
   void listen(const tcp_listener& at);
   /// Accepts connections of processes of this user over a UNIX socket.
   void listen_local(int listener);

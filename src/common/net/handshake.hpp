@@ -66,7 +66,7 @@ class handshake {
     ended           ///< the other side closed the connection
   };
 
-  /// Makes the connecting side. @param key outlives the object
+  /// Makes the connecting side. @param key must outlive the object
   handshake(unique_fd fd, std::span<const std::byte> key, const hello& introduction);
   /// Makes the accepting side, which is PE `me`.
   handshake(unique_fd fd, std::span<const std::byte> key, int me);

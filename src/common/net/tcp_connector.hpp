@@ -24,7 +24,7 @@ using stream_address = std::variant<tcp_address, unix_address>;
 /// belong to different machines in different networks.
 class tcp_attempt {
  public:
-  /// @param key outlives the object @param until_welcome whether the other side sends a welcome
+  /// @param key must outlive the object @param until_welcome whether the other side sends a welcome
   tcp_attempt(const stream_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
       : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
 
@@ -72,7 +72,7 @@ class tcp_attempt {
 /// address. Then all other attempts end, so that the PE gets only one connection.
 class tcp_connector {
  public:
-  /// @param to_answer the time limit for each answer; `key` outlives the object
+  /// @param to_answer the time limit for each answer; `key` must outlive the object
   /// @param until_welcome whether the other side sends a welcome
   tcp_connector(const std::vector<stream_address>& addresses, std::span<const std::byte> key, const hello& introduction,
                 milliseconds to_answer, bool until_welcome);

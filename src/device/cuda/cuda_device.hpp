@@ -128,7 +128,7 @@ class cuda_device final : public device {
   std::atomic<std::uint64_t> done_{0};
   std::optional<library_kernels> kernels_;     ///< loaded by set_up()
   mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings
-  std::mutex result_mutex_;                    ///< held by the one operation that uses result_
+  std::mutex result_mutex_;                    ///< the operation that uses result_ holds this lock
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< time on the steady clock; 0: the world has not failed
   /// Whether a kernel did not end in time. Memory that the kernel may still use is not freed before the process ends,
   /// because freeing would wait for the kernel.

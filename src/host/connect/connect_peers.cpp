@@ -274,7 +274,7 @@ class peer_connector {
   std::optional<tcp_connector> connector_;
   int remote_ = -1;                     ///< the parent on another host
   std::vector<pollfd> connecting_;      ///< the watched descriptors of the connector
-  std::map<int, unique_fd> processes_;  ///< the processes of neighbours on this host, by PE
+  std::map<int, unique_fd> processes_;  ///< the processes of neighbours on this host, indexed by PE
   std::size_t missing_ = 0;
   int refused_ = 0;
   const clock::time_point deadline_;

@@ -31,14 +31,14 @@ struct peer_socket {
 };
 
 /// Connects this PE to its neighbours in the tree of the world (group_tree.hpp). Returns one socket for each neighbour,
-/// by PE. Both sides of a socket have authenticated each other. A socket inside a host is a UNIX socket. Both sides
-/// check the user of the other side before they send data. A socket between hosts uses TCP.
+/// indexed by PE. Both sides of a socket have authenticated each other. A socket inside a host is a UNIX socket. Both
+/// sides check the user of the other side before they send data. A socket between hosts uses TCP.
 ///
 /// A PE connects to its parent. Then both PEs prove that they belong to the job (handshake.hpp). If a connection fails
 /// this proof, the PE closes it and logs a warning. No other connection is delayed. The number of connections that wait
 /// for a proof is limited.
 /// @param tcp null if all PEs are on one host
-/// @param endpoints the endpoints of the leaders of other hosts, by PE; empty if all PEs are on one host
+/// @param endpoints the endpoints of the leaders of other hosts, indexed by PE; empty if all PEs are on one host
 /// *Errors* peer_unreachable with the addresses of the PE and the answer of each address; authentication; peer_lost, as
 /// pe_has_died if a process has ended; bootstrap_timeout with the PEs that did not connect.
 [[nodiscard]] std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, const peer_table& peers,

@@ -13,9 +13,9 @@ namespace pgas::detail {
 /// The numbers from 0 to n - 1.
 [[nodiscard]] std::vector<int> every_pe(std::size_t n);
 
-/// The members of a group, by host. All members have the same layout.
+/// The members of a group, grouped by host. All members have the same layout.
 struct group_layout {
-  /// @param hosts the number of the host of each PE of the world; outlives the layout
+  /// @param hosts the number of the host of each PE of the world; must outlive the layout
   group_layout(std::span<const int> all, std::span<const int> hosts);
   /// The layout of all PEs.
   explicit group_layout(std::span<const int> hosts);

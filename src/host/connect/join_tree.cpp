@@ -74,7 +74,8 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<
 
 /// Collective: exchanges the TCP addresses at which the leaders of hosts listen. The leader of a host first opens a TCP
 /// port and stores its socket in `listener`. A failure to open the port becomes part of the PE's endpoints. Returns the
-/// endpoints by PE. If the bootstrap publishes values, the PE fetches the endpoints of its neighbours in the tree only.
+/// endpoints, indexed by PE. If the bootstrap publishes values, the PE fetches the endpoints of its neighbours in the
+/// tree only.
 std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, const peer_table& peers,
                                                   std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {

@@ -48,7 +48,7 @@ struct peer_descriptor : peer_numbers {
 [[nodiscard]] std::chrono::milliseconds least_heartbeat(const std::vector<peer_descriptor>& all);
 
 /// The descriptor of this process, with a new socket name and a new share of the secret.
-/// @param test_host the host that the PE believes it is on; empty: the host of the process
+/// @param test_host the host name that the PE uses; empty: the name of the process's host
 [[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory, const std::string& test_host = {});
 /// A hash of a text, with 128 bits.
 [[nodiscard]] bits128 short_for(std::string_view text);
@@ -56,8 +56,9 @@ struct peer_descriptor : peer_numbers {
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all);
 
-/// The number of each PE's host, by PE. Hosts are numbered in the order of their first PEs. PEs are on one host if UNIX
-/// sockets can connect them: they have one kernel and, unless the sockets are in a directory, one network namespace.
+/// The number of each PE's host, indexed by PE. Hosts are numbered in the order of their first PEs. PEs are on one host
+/// if UNIX sockets can connect them: they have one kernel and, unless the sockets are in a directory, one network
+/// namespace.
 [[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
 /// The reason why these PEs cannot connect, which is the same on all PEs. Empty if the PEs can connect.

@@ -9,7 +9,7 @@
 namespace pgas::detail {
 
 peer_table::peer_table(const std::vector<peer_descriptor>& all, int number) : me(number), hosts(hosts_of(all)) {
-  std::vector<int> so_far(all.size());  // by host: the number of its PEs that were already visited
+  std::vector<int> so_far(all.size());  // for each host, the number of its PEs that were already visited
   peers.reserve(all.size());
   const peer_descriptor& mine = all[static_cast<std::size_t>(me)];
   for (std::size_t pe = 0; pe < all.size(); ++pe) {

@@ -37,7 +37,7 @@ struct peer_table {
   int me;
   std::set<std::string> host_names;  ///< processes of one host may see different names
   std::vector<peer_info> peers;
-  std::vector<int> hosts;  ///< peer_info::host_index, by PE
+  std::vector<int> hosts;  ///< peer_info::host_index, indexed by PE
 };
 
 }  // namespace pgas::detail

@@ -42,8 +42,7 @@ struct tree_link {
 class tree_links {
  public:
   /// @param on_problem called with a neighbour and an errno if nothing can be sent to the neighbour. Not called if the
-  /// neighbour has closed the connection.
-  /// `loop` and `peers` outlive the object
+  /// neighbour has closed the connection. `loop` and `peers` must outlive the object
   tree_links(event_loop& loop, const peer_table& peers, std::map<int, peer_socket> sockets,
              std::function<void(int, int)> on_problem);
 

@@ -37,7 +37,7 @@ class control_plane final : public control_group {
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects the PEs, and checks the user and the
   /// secret at both ends. Afterwards, a neighbour on another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as
-  /// lost. `log` outlives the object. `exchange` is not used after the constructor. *Errors* peer_unreachable if no
+  /// lost. `log` must outlive the object. `exchange` is not used after the constructor. *Errors* peer_unreachable if no
   /// address of another host answers; authentication; version_mismatch; config_value; bootstrap_timeout with the PEs
   /// that did not connect.
   control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);

@@ -18,7 +18,7 @@ namespace pgas::detail {
 /// because the work on its streams continues.
 class device_collective {
  public:
-  /// @param name outlives the object
+  /// @param name must outlive the object
   device_collective(const control_group& group, const char* name);
   ~device_collective();
   device_collective(const device_collective&) = delete;

@@ -179,7 +179,7 @@ void exchange_service::gather(const control_group& group, std::span<const std::b
   const auto malformed = [this] {
     return error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me_), me_);
   };
-  std::vector<int> member_of(static_cast<std::size_t>(peers_.n()), -1);  // by PE; -1 after the part of the PE
+  std::vector<int> member_of(static_cast<std::size_t>(peers_.n()), -1);  // by PE; -1: its part has been read
   for (std::size_t i = 0; i < group.members().size(); ++i)
     member_of[static_cast<std::size_t>(group.members()[i])] = static_cast<int>(i);
   std::size_t left = group.members().size();

@@ -27,7 +27,7 @@ using selector = std::function<blob(std::span<const std::byte> result, std::span
 
 struct exchange_result {
   blob value;
-  std::map<int, contribution> descriptors;  ///< by PE, for all other PEs of this host; without bytes
+  std::map<int, contribution> descriptors;  ///< indexed by PE, for all other PEs of this host; without bytes
 };
 
 /// A state machine without sockets and threads. Its inputs are contributions, messages and the time. It appends the
@@ -130,8 +130,8 @@ class group_exchange {
     std::vector<descriptor_entry> table;  ///< the table of all these descriptors
     combiner combine;
     selector select;
-    std::map<int, blob> below;             ///< with `select`: the contributions of children, by child
-    std::map<int, arrived_message> parts;  ///< the contributions of children, by child
+    std::map<int, blob> below;             ///< with `select`: the contributions of children, indexed by child
+    std::map<int, arrived_message> parts;  ///< the contributions of children, indexed by child
     exchange_result result;
     member_set known;  ///< the members that statuses have reported
     blob known_value;  ///< for await_leave: the counts of the known members

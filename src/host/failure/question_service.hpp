@@ -142,7 +142,8 @@ class question_service {
   clock::time_point last_due_{};  ///< the latest time of the answer, even if the answers of waits are not settled
   long_wait_warning warning_;
   std::uint64_t questions_ = 0;
-  std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< by question: the time of the last one
+  std::array<clock::time_point, std::size(question_words)>
+      last_asked_{};      ///< for each kind of question, the time of the last question
   bool refused_ = false;  ///< whether a program was refused, which is logged once
   bool full_ = false;     ///< whether no descriptor was free, which is logged once
 };

@@ -23,7 +23,7 @@ struct bells {
   bells() {
     for (std::atomic<int>& one : fds) one = -1;
   }
-  std::mutex mutex;                      ///< held while a bell is added
+  std::mutex mutex;                      ///< the thread that adds a bell holds this lock
   std::array<std::atomic<int>, 64> fds;  ///< a descriptor; -1: free
   const pid_t process = ::getpid();
 };

@@ -74,7 +74,7 @@ class heap {
   [[nodiscard]] int log2_stride() const noexcept { return slots_->log2_stride(); }
   /// The size of a slot in bytes.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_->slot_bytes(); }
-  /// By PE: the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
+  /// For each PE, the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
   /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
   /// peers.

@@ -18,7 +18,7 @@ class buffer_pool {
   using key = std::uint64_t;
   static constexpr key none = 0;
 
-  /// @param first memory for the first buffers; it outlives the pool
+  /// @param first memory for the first buffers; this memory must outlive the pool
   explicit buffer_pool(std::size_t capacity, std::span<std::byte> first = {}) : capacity_(capacity) {
     std::vector<key> taken;
     for (; first.size() >= capacity; first = first.subspan(capacity)) {

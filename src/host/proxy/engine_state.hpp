@@ -95,7 +95,7 @@ struct engine_state {
   proxy_statistics counts;
   buffer_pool pool;
   message_output output;
-  std::deque<peer_state> peers;     ///< the state of each peer, by PE
+  std::deque<peer_state> peers;     ///< the state of each peer, indexed by PE
   std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;

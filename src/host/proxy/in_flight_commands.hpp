@@ -170,7 +170,7 @@ class in_flight_commands {
   ring* source_;
   trace::recorder* const events_;
   std::vector<proxy_op> ops_;
-  std::vector<order> orders_;  ///< the order of each PE's commands, by PE
+  std::vector<order> orders_;  ///< the order of each PE's commands, indexed by PE
   std::uint64_t started_ = 0;
   std::uint64_t completed_ = 0;          ///< all commands before this number are complete
   std::uint64_t data_ = 0;               ///< the number of commands with data in flight, to all PEs

@@ -25,7 +25,7 @@ namespace pgas::detail {
 /// fail() and the destructor may be called.
 class progress_engine final : public transport_events {
  public:
-  /// All three arguments outlive the last turn.
+  /// All three arguments must outlive the last turn.
   progress_engine(const proxy_settings& settings, transport& network, memory_access& memory);
 
   /// Runs one turn: handles arrived messages, takes commands, sends messages. Returns whether there was work.

@@ -33,7 +33,8 @@ namespace pgas::detail {
 class proxy_service {
  public:
   /// Collective: all PEs make their transports, exchange the addresses and start their proxies. The constructor makes
-  /// no connections. `direct`, `device` and `log` outlive the object. *Errors* transport_failed, the same on all PEs.
+  /// no connections. `direct`, `device` and `log` must outlive the object. *Errors* transport_failed, the same on all
+  /// PEs.
   proxy_service(const control_plane& everyone, const domains& direct, device& device, const config& settings,
                 log::logger& log, const proxy_settings& how);
   proxy_service(const proxy_service&) = delete;
@@ -46,7 +47,7 @@ class proxy_service {
   /// @param here the context without the table
   /// @param domain the team of direct PEs
   /// @param control the host address of the control block that `here` knows by its device address
-  /// @param distances by PE: the distance of a direct PE's slot from this PE's slot
+  /// @param distances for each PE, the distance of a direct PE's slot from this PE's slot
   [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control,
                                          std::span<const std::int32_t> distances);
   /// Called after all PEs have agreed to leave, when nothing is in flight.
@@ -62,7 +63,7 @@ class proxy_service {
   device_block next_;    ///< memory of the workspace
   device_route_table table_;
   std::unique_ptr<ring> ring_;
-  std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which polls its ring
+  std::unique_ptr<host_producer> by_host_;  ///< destroyed after the proxy, which polls the ring of this member
   std::unique_ptr<proxy_thread> proxy_;     ///< destroyed first, because it uses all members above
 };
 

@@ -37,7 +37,7 @@ class progress_engine;
 /// proxy_settings::failed.
 class proxy_thread final : public memory_exposure {
  public:
-  /// `memory` and `logger` outlive the proxy.
+  /// `memory` and `logger` must outlive the proxy.
   proxy_thread(proxy_settings settings, std::unique_ptr<transport> network, memory_access& memory, log::logger& logger);
   /// Calls stop() with a limit of one second, unless it has been called.
   ~proxy_thread();
@@ -47,7 +47,8 @@ class proxy_thread final : public memory_exposure {
   /// The address of the transport, which all other PEs need.
   [[nodiscard]] blob address() const;
   [[nodiscard]] std::string transport_name() const;
-  /// Starts the thread. Called once. @param addresses the addresses of all PEs, by world number. *Callers* one thread.
+  /// Starts the thread. Called once. @param addresses the addresses of all PEs, indexed by the PE's number in the
+  /// world. *Callers* one thread.
   void connect(std::vector<blob> addresses);
 
   // ---- memory: after connect(); operations of other PEs may arrive as soon as these PEs have the key

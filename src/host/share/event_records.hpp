@@ -70,7 +70,8 @@ class event_records {
   /// Ends the waits for records of processes that have ended. *On return* the last process that was found to have
   /// ended.
   std::optional<pid_t> release_lost();
-  /// The process of the record for which wait() was called last, if the process ended before the record was reached.
+  /// wait() waits for a record. Returns the process that makes the record of the last wait(), if this process has ended
+  /// before the record was reached.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
   /// The record for which wait() was called last, and the process that made the record. Empty once the record is
   /// reached.
@@ -92,7 +93,7 @@ class event_records {
   std::unique_ptr<stream_words> words_;
   std::uint64_t me_;
   end_of_process ended_;
-  std::mutex recording_;  ///< held by the one thread of this process that makes a record
+  std::mutex recording_;  ///< the thread of this process that makes a record holds this lock
   std::atomic<std::uint64_t> awaited_{0};
 };
 

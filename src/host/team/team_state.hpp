@@ -76,7 +76,7 @@ class team_state {
   /// A stream that belongs to the team, made at the first call. Blocking collectives use it, so that they do not delay
   /// operations of other threads in the device's internal queue. *Callers* any thread.
   [[nodiscard]] stream_handle stream();
-  /// Held during a host-side collective of the team, so that only one collective runs at a time.
+  /// A host-side collective of the team holds this lock, so that only one collective runs at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
   /// The number of the next collective call in the trace, from 1.

@@ -30,7 +30,7 @@ namespace {
 constexpr const char* fixed_size =
     ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
 
-/// The number of each PE's group, by PE. A group is the set of PEs that have the same host and the same set of
+/// The number of each PE's group, indexed by PE. A group is the set of PEs that have the same host and the same set of
 /// PGAS_P2P.
 std::vector<int> groups_by_host_and_set(const control_group& everyone, const std::vector<int>& sets) {
   std::map<std::pair<int, int>, int> group;
@@ -47,7 +47,7 @@ std::vector<int> groups_by_host_and_set(const control_group& everyone, const std
 struct finding {
   /// Whether every PE could create a segment of this kind; if false, the kind cannot be used.
   bool works;
-  std::vector<int> group_of;    ///< by PE; PEs with the same number can map one another's segments
+  std::vector<int> group_of;    ///< indexed by PE; PEs with the same number can map one another's segments
   std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
 };
 

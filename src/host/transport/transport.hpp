@@ -62,8 +62,8 @@ class transport {
   [[nodiscard]] virtual std::string name() const = 0;
   /// The address by which other PEs connect to this PE.
   [[nodiscard]] virtual blob address() const = 0;
-  /// Sets the addresses of all PEs, by world number, and the receiver of events. Called once, before every function
-  /// below. Makes no connections.
+  /// Sets the addresses of all PEs, indexed by the PE's number in the world, and the receiver of events. Called once,
+  /// before every function below. Makes no connections.
   virtual void connect(std::vector<blob> addresses, transport_events& events) = 0;
   /// The devices that carry bytes to this PE ("tcp/eth0"), as far as known, for the log. Empty before the connection is
   /// made.

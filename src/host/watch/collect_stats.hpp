@@ -22,7 +22,7 @@ class heap;
 class operation_counter;
 class proxy_thread;
 
-/// The parts of a world that have counters. They outlive stats_report::end().
+/// The parts of a world that have counters. They must outlive stats_report::end().
 struct stats_sources {
   class control_plane& control_plane;
   class heap& heap;
@@ -31,7 +31,7 @@ struct stats_sources {
   operation_counter& operations;
   log::logger& log;
   const pe_info& here;
-  std::mutex& collective;  ///< held while an allocation changes the heap
+  std::mutex& collective;  ///< an allocation holds this lock while it changes the heap
 };
 
 /// *Callers* any thread. No function waits for other PEs, for the proxy or for a device.

@@ -29,7 +29,7 @@ class stream_log {
     std::uint64_t bytes;
   };
 
-  /// @param on the device of the streams, which outlives this object
+  /// @param on the device of the streams, which must outlive this object
   explicit stream_log(device& on) : device_(on) {}
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;
@@ -69,7 +69,7 @@ class stream_log {
   mutable std::mutex mutex_;
   std::unique_ptr<std::array<entry, length>> entries_;  ///< allocated at the first wait
   std::uint64_t last_ = 0;                              ///< the last number
-  std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< by stream: the number of its last wait or collective
+  std::map<std::uint64_t, std::uint64_t> last_waits_;   ///< for each stream, the number of its last wait or collective
   std::atomic<bool> any_{false};                        ///< whether any wait or collective was added
 };
 

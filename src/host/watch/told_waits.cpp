@@ -131,7 +131,7 @@ void complete(std::vector<pe_state>& pes) {
     const wait* before;
     const enqueued_write* write;
   };
-  std::vector<std::vector<late_write>> late(pes.size());  // by the PE whose memory the writes change
+  std::vector<std::vector<late_write>> late(pes.size());  // indexed by the PE whose memory the writes change
   for (const pe_state& by : pes)
     for (const wait& before : by.waits)
       for (const enqueued_write& write : before.behind)

@@ -17,7 +17,7 @@
 
 namespace pgas::detail::told {
 
-/// A word in the heap that a wait is for.
+/// A word in the heap for which a call waits.
 struct awaited_word {
   std::uint64_t offset = 0;
   std::string compare;
@@ -44,7 +44,7 @@ struct enqueued_write {
 struct wait {
   std::string what;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
-  /// The PEs that the wait is for; empty if the wait does not know the PEs.
+  /// The PEs for which the call waits; empty if the call does not know the PEs.
   std::vector<int> pes;
   std::optional<awaited_word> word{};
   std::optional<team> of_team{};

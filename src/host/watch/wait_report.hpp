@@ -57,7 +57,7 @@ class wait_report {
   /// Finds the allocation that contains an offset of the heap.
   using locator = std::function<std::optional<allocation>(std::uint64_t offset)>;
 
-  /// All arguments outlive the call of end().
+  /// All arguments must outlive the call of end().
   /// @param control the control block of this PE, by its host address
   /// @param proxy the proxy; null if all PEs are direct peers
   wait_report(control_block& control, const calls_in_progress& calls, const team_list& teams, const stream_log& streams,

@@ -156,7 +156,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// The calls in progress of this PE's threads.
   [[nodiscard]] calls_in_progress& calls() noexcept { return calls_; }
 
-  /// The teams that this PE is in.
+  /// The teams of which this PE is a member.
   [[nodiscard]] team_list& teams() noexcept { return teams_; }
   /// The waits and writes that were last enqueued on streams.
   [[nodiscard]] stream_log& enqueued() noexcept { return *enqueued_; }
@@ -175,7 +175,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// The counters of this PE.
   [[nodiscard]] world_stats stats() const;
 
-  /// Held during a host-side collective on the heap. Allocation is deterministic only if one call runs at a time.
+  /// A host-side collective on the heap holds this lock. Allocation is deterministic only if one call runs at a time.
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:

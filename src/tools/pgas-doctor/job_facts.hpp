@@ -25,7 +25,7 @@ using facts = nlohmann::json;
 struct job {
   int me = 0;
   std::vector<facts> pes;
-  std::vector<int> host_of;               ///< the number of the host, by PE
+  std::vector<int> host_of;               ///< the number of the host, indexed by PE
   std::vector<std::vector<bool>> direct;  ///< for two PEs: whether they are expected to share memory
   [[nodiscard]] int n() const { return static_cast<int>(pes.size()); }
   [[nodiscard]] int hosts() const;
@@ -44,7 +44,7 @@ struct job {
 /// Collective: gathers the facts of all PEs. *Errors* those of the bootstrap; bootstrap_protocol for bytes that were
 /// not sent by pgas-doctor.
 [[nodiscard]] job gather_job(bootstrap& exchange, const facts& mine, const config& settings);
-/// Collective: gathers each PE's rows, by PE.
+/// Collective: gathers each PE's rows, indexed by PE.
 [[nodiscard]] std::vector<std::vector<row>> gather_rows(bootstrap& exchange, const std::vector<row>& mine);
 
 }  // namespace pgas::doctor

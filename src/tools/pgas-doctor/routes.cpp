@@ -55,7 +55,7 @@ std::vector<std::string> lanes_of(world& joined) {
   counting_events events;
   try {
     network->connect(std::move(addresses), events);
-    static constexpr std::array<std::byte, 8> word{};  // outlives all operations in flight
+    static constexpr std::array<std::byte, 8> word{};  // static, so that it outlives all operations in flight
     int expected = 0;
     for (int pe = 0; pe < joined.n_pes(); ++pe) {
       if (joined.pe(pe).direct) continue;

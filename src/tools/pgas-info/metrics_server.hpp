@@ -30,8 +30,8 @@ class metrics_server {
   /// The longest request that is accepted.
   static constexpr std::size_t longest_request = 4096;
 
-  /// Listens, and serves the result of `text` while the loop runs. `loop` outlives the server. *Errors* config_value if
-  /// the port is in use or the address is not of this host.
+  /// Listens, and serves the result of `text` while the loop runs. `loop` must outlive the server. *Errors*
+  /// config_value if the port is in use or the address is not of this host.
   metrics_server(pgas::detail::event_loop& loop, const pgas::detail::tcp_address& where,
                  std::function<std::string()> text);
   metrics_server(const metrics_server&) = delete;

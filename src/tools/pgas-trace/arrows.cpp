@@ -121,7 +121,7 @@ class matcher {
   const document& of_;
   word& all_;
   const std::int64_t error_;
-  /// by value: the numbers of updates after which the word had this value, from 0 on
+  /// For each value, the indices of the updates after which the word had this value.
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_value_;
   std::uint64_t taken_ = 0;
 };

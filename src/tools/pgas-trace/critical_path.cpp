@@ -22,7 +22,7 @@ struct release {
   std::string what;
 };
 
-using releases = std::vector<std::vector<release>>;  // by the PE that continued, in the order of time
+using releases = std::vector<std::vector<release>>;  // indexed by the PE that continued
 
 bool is_host_collective(const event_facts& facts) {
   return facts.kind == event_kind::collective && facts.by == caller::host && facts.number != 0;

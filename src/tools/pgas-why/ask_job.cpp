@@ -153,7 +153,7 @@ std::vector<answering_pe> ask_each(const std::vector<job>& jobs) {
   using pgas::detail::question;
   const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(question::metrics)];
   std::vector<answering_pe> found;
-  std::vector<pollfd> awaited;  // by index; -1: has answered, or will not answer
+  std::vector<pollfd> awaited;  // the descriptor is -1 if the PE has answered or will not answer
   std::vector<pgas::detail::unique_fd> sockets;
   for (const job& item : jobs)
     for (const found_socket& socket : item.sockets) {

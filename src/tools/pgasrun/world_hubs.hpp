@@ -39,7 +39,7 @@ class world_hubs {
   listener told_;
   std::vector<std::size_t> next_world_;            // by rank
   std::vector<std::optional<std::string>> ended_;  // by rank
-  std::vector<std::unique_ptr<world_hub>> hubs_;   // by world; empty once all members have arrived and left
+  std::vector<std::unique_ptr<world_hub>> hubs_;   // indexed by world; null if all members have arrived and left
 };
 
 }  // namespace pgas::boot

@@ -29,7 +29,7 @@ struct map_measure {
 [[nodiscard]] const std::vector<map_measure>& map_measures();
 
 struct step_figures {
-  std::vector<double> by_pe;  ///< by transferring PE, in the measure's unit; unmeasured for other PEs
+  std::vector<double> by_pe;  ///< indexed by transferring PE; unmeasured for other PEs
   std::uint64_t wrong = 0;    ///< the number of wrong words over all PEs
 };
 
@@ -49,8 +49,8 @@ class traffic_meter {
  private:
   [[nodiscard]] const row& row_of(std::string_view name) const;
   [[nodiscard]] point point_of(const row& r, const map_measure* what) const;
-  /// Returns the medians of several runs, by PE. Only PEs for which `counts` is true have a median. `each` is this PE's
-  /// work.
+  /// Returns the medians of several runs, indexed by PE. Only PEs for which `counts` is true have a median. `each` is
+  /// this PE's work.
   [[nodiscard]] std::vector<double> run(const row& r, const point& at, job each, const std::vector<bool>& counts,
                                         std::uint32_t& rounds);
   [[nodiscard]] std::uint64_t data_wrong(const traffic_step& step, std::size_t slot_words) const;
