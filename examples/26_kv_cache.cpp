@@ -101,7 +101,7 @@ std::uint64_t value_of(std::uint64_t k, int layer) { return (k - 1) * layers + s
 const std::vector<std::string> all_is_done{"done"};
 int slot_of(std::uint64_t k) { return static_cast<int>(k % window); }
 
-/// What prefill offers: its tickets. The text of `filled` distinguishes the offers.
+/// The tickets that the prefill program publishes. The text of `filled` distinguishes one publication from the next.
 struct offer {
   std::string filled, pages;
 

@@ -141,7 +141,7 @@ void trainer(const std::string& folder, std::uint64_t versions, int engines, int
   here.world.barrier_all();
 }
 
-/// What a PE of the trainer offers.
+/// The tickets that a PE of the trainer publishes.
 struct trainer_pe {
   std::string job;
   shard rows;

@@ -38,7 +38,7 @@ struct coming {
 };
 /// The tile of a block.
 struct tile_of_block {
-  box at;  ///< the index in the PE's grid
+  box at;  ///< the points of the PE's grid that the tile contains
   int n_leaving, n_coming;
 };
 

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-# What a struct of the program or an exported function consists of. Private types are opaque.
+# The types that are part of a struct of the program or of an exported function. Private types are opaque.
 DUMP = ["--drop-private-types", "--no-show-locs", "--no-corpus-path", "--no-comp-dir-path", "--no-elf-needed"]
 LEAST_FUNCTIONS = 200
 # Types that the comparison must cover. A library without debug information has no types at all.

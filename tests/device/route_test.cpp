@@ -192,7 +192,7 @@ TEST(route, memory_out_of_the_proxys_reach_goes_in_pieces) {
   }
 }
 
-/// What PE 0 waits for when PE 1 is lost.
+/// The operation in which PE 0 waits when PE 1 is lost.
 enum class hope { answer, completion };
 
 struct reaches_for_the_lost {

@@ -30,7 +30,7 @@ NVRTC = os.fspath(CMAKE / "compile_with_nvrtc.py")
 SKIPPED = 77
 VERSIONS = ("12.4", "12.6", "12.9", "13.0", "13.5")
 ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
-# By Clang's version: the newest CUDA whose headers Clang can read, and the architectures that Clang knows.
+# For each version of Clang, the newest CUDA whose headers Clang can read, and the architectures that Clang knows.
 CLANG_READS = {18: (12, 3), 19: (12, 6), 20: (12, 8), 21: (12, 9)}
 CLANG_KNOWS = {18: ("75", "80", "86", "89", "90"), 19: ("75", "80", "86", "89", "90")}
 

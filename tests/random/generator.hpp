@@ -138,7 +138,7 @@ class generator {
   std::vector<team_plan> teams_;
   model model_;
   history history_;
-  /// By actor: the largest group that executed operations since the last ordering call.
+  /// For each actor, the largest group that executed operations since the last ordering call.
   std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>

@@ -54,7 +54,7 @@ class Event:
 
 class Trace(NamedTuple):
     about: dict[int, dict]  # by PE
-    tracks: dict[int, list[str]]  # names, by PE
+    tracks: dict[int, list[str]]  # names, indexed by PE
     events: list[Event]
 
 

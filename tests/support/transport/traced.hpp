@@ -27,7 +27,7 @@ struct traffic {
 /// Wraps a transport and changes no behaviour.
 class traced_transport final : public detail::transport, private detail::transport_events {
  public:
-  /// @param log outlives the transport
+  /// @param log must outlive the transport
   traced_transport(std::unique_ptr<detail::transport> inner, log::logger& log);
 
   /// *Callers* one thread at a time, as for all functions of a transport.

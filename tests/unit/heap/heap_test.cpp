@@ -178,7 +178,7 @@ TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
       EXPECT_EQ(after.used, before.used);
       EXPECT_EQ(after.allocations, before.allocations);
     }
-    // The whole rest can be allocated, although geometric growth would need more.
+    // All memory up to the limit can be allocated, although geometric growth would exceed the limit.
     auto* rest = at.allocate<std::byte>(12 * MiB);
     EXPECT_EQ(at.heap->usage().mapped, 16 * MiB);
     at.heap->free(rest);

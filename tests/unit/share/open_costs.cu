@@ -134,7 +134,7 @@ int export_for(int socket) {
       pgas::shared_memory::share(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
   for (;;) {
     const std::string asked = receive(socket);
-    if (asked == "e") {  // exported for this importer only
+    if (asked == "e") {  // the exporter exports the memory for this importer only
       int fd = -1;
       const double took = party::time([&] { fd = exported(own); });
       send(socket, &took, sizeof took, fd);
