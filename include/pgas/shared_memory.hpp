@@ -59,7 +59,7 @@ struct shared_memory_options {
 
 /// @brief The options of a ticket: who may open it, how often and how long, and what it carries.
 struct ticket_options {
-  std::chrono::duration<double> lifetime{0};  ///< from the call on; 0: until the ticket is revoked
+  std::chrono::duration<double> lifetime{0};  ///< counted from the call; 0: the ticket is valid until it is revoked
   int opens = 0;                              ///< total number of processes that may open the ticket; 0: any number
   std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
@@ -90,7 +90,7 @@ struct opener {
 /// @brief The process that shares memory.
 struct memory_exporter {
   std::string host;           ///< its host name
-  pid_t pid = 0;              ///< in its own PID namespace
+  pid_t pid = 0;              ///< its process id, in its own PID namespace
   uid_t uid = 0;              ///< its user
   std::uint64_t started = 0;  ///< clock ticks after boot; different for a later process with the same process id
 };

@@ -117,7 +117,7 @@ void* pgas_opened_data(const pgas_opened_memory* memory);
 size_t pgas_opened_size(const pgas_opened_memory* memory);
 /// Returns 1 if this process may only read the memory, otherwise 0.
 int pgas_opened_read_only(const pgas_opened_memory* memory);
-/// The exporter's process number, in its own PID namespace.
+/// The exporter's process id, in its own PID namespace.
 pid_t pgas_opened_exporter(const pgas_opened_memory* memory);
 /// Returns 0 while the exporter runs, otherwise 401 (peer_lost).
 int pgas_opened_check(const pgas_opened_memory* memory);
@@ -175,7 +175,7 @@ int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number);
 int pgas_event_records(const pgas_ipc_event* event, uint64_t* records);
 /// ipc_event::wait().
 int pgas_event_wait(pgas_ipc_event* event, void* stream);
-/// ipc_event::reached(). @param reached 1 or 0
+/// ipc_event::reached(). @param reached receives 1 or 0
 int pgas_event_reached(const pgas_ipc_event* event, int* reached);
 /// ipc_event::check(). Returns 0, or 401 (peer_lost).
 int pgas_event_check(const pgas_ipc_event* event);

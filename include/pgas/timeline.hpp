@@ -116,7 +116,8 @@ class PGAS_API timeline {
   [[nodiscard]] memory_place place() const;
   /// Whether the recording process can still record. The call takes a few microseconds.
   [[nodiscard]] bool alive() const;
-  /// Throws if a wait has ended, or would end, without its value. *Errors* peer_lost, with process and value.
+  /// Throws if a wait has ended, or would end, without its value. *Errors* peer_lost, with the process id and the
+  /// value.
   void check() const;
 
  private:

@@ -36,7 +36,7 @@ PGAS_API void leave_or_abandon(world_state& world, int exceptions) noexcept;
 /// @brief The properties of a PE, for messages, logs and placement decisions.
 struct pe_info {
   std::string host;          ///< host name
-  int pid = 0;               ///< number of its process on that host
+  int pid = 0;               ///< process id of the PE on that host
   int local_rank = 0;        ///< among the PEs of its host
   std::string device;        ///< "NVIDIA H200", "host memory"
   std::string device_uuid;   ///< equal for PEs that share a device

@@ -149,11 +149,12 @@ class bulk_copier {
 
 /// @brief Copies `count` elements to PE `pe`.
 ///
-/// *Callers* the copier's thread. *Units* `count` is a number of elements. *Memory* `dst` is symmetric; `src` is any
-/// memory of this PE. Data in global memory passes through the copier's memory. Data in shared memory of the block does
-/// not pass through the copier's memory. The copy sends values that other threads have stored to `src` if the caller
-/// has synchronized with them. *On return* `src` may be reused. *Order* as put(). fence(), quiet() or a put_signal() of
-/// this thread orders the copy.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE. Data in global memory passes through the copier's
+/// memory. Data in shared memory of the block does not pass through the copier's memory. The copy sends values that
+/// other threads have stored to `src` if the caller has synchronized with these threads. *On return* `src` may be
+/// reused.
+/// *Order* as put(). fence(), quiet() or a put_signal() of this thread orders the copy.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* remote) {
@@ -203,12 +204,13 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 ///     ...
 ///     pgas::put_signal(ctx, by, dst, tile, 0, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed. *Memory* `dst` is symmetric;
-/// `src` is any memory of this PE. From shared memory of the block the copy is asynchronous: one instruction if both
-/// addresses and the number of bytes are multiples of 16. From other memory, put_nbi() is a put() with the copier. The
-/// copy sends values that other threads have stored to `src` if the caller has synchronized with them. *On return*
-/// `src` must not change before flush(). *Order* none. fence(), quiet() or put_signal() with the copier orders the
-/// copy.
+/// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE. From shared memory of the block the copy is
+/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory,
+/// put_nbi() is a put() with the copier. The copy sends values that other threads have stored to `src` if the caller
+/// has synchronized with these threads.
+/// *On return* `src` must not change before flush().
+/// *Order* none. fence(), quiet() or put_signal() with the copier orders the copy.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_tile<detail::operation::put>(ctx, by.ring(), dst, src, {0, 0, count, 1}, pe);
@@ -342,9 +344,10 @@ PGAS_FN void fence_proxy_async() {
 ///     pgas::bulk_wait_all();
 ///     pgas::put_signal(ctx, block, tile, tile, 0, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* each thread that has started bulk stores. *On return* the stores have read their source and written their
-/// destination. *Order* after the call, a put_signal(), fence() or barrier() orders the bulk stores as it orders other
-/// stores of this thread. Before the call, the bulk stores are unordered.
+/// *Callers* each thread that has started bulk stores.
+/// *On return* the stores have read their source and written their destination.
+/// *Order* after the call, a put_signal(), fence() or barrier() orders the bulk stores as it orders other stores of
+/// this thread. Before the call, the bulk stores are unordered.
 ///
 /// @note The call has no effect on GPUs before sm_90 and on the CPU.
 PGAS_FN void bulk_wait_all() { detail::bulk_copies_made(); }

@@ -21,8 +21,8 @@ namespace detail {
 inline constexpr std::uint32_t abi_version = 14;
 
 /// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
-/// distance: the team is a list, some PEs are proxied and have no slot, or the slots are not in a row. For a proxied PE
-/// the result is routes::proxied plus the PE's number in the world.
+/// distance: the team is a list, some PEs are proxied and have no slot, or the slots are not evenly spaced. For a
+/// proxied PE the result is routes::proxied plus the PE's number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
   const std::int32_t target_pe = members == nullptr ? start + pe * stride : members[pe];
@@ -46,7 +46,7 @@ struct checked_arguments {};
 struct slow_path {
   static constexpr std::uint32_t checks = 1;
   static constexpr std::uint32_t list = 2;  ///< the team is a list
-  /// some PEs are proxied, or slots are not in a row: use the table of routes
+  /// some PEs are proxied, or slots are not evenly spaced: use the table of routes
   static constexpr std::uint32_t proxy = 4;
   /// blocks may lend shared memory to the library; `copy_` then points into a lending_context
   static constexpr std::uint32_t lent = 8;
@@ -209,13 +209,13 @@ class context {
   std::uint32_t flags_ = 0;                   ///< detail::slow_path
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< address for kernels of this PE
-  const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
+  const detail::routes* routes_ = nullptr;    ///< null if all PEs are direct and the slots are evenly spaced
   team_view team_;
   /// @brief A copy of this context in memory, for out-of-line code: a pointer takes fewer registers than a context
   const context* copy_ = nullptr;
 
  private:
-  /// @brief The distance in slots from this PE's slot to PE `pe`'s slot, if slots are in a row.
+  /// @brief The distance from this PE's slot to PE `pe`'s slot, counted in slots. Valid if the slots are evenly spaced.
   ///
   /// Uses unsigned arithmetic: before the check `pe` may be out of range, and signed arithmetic could overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {

@@ -132,10 +132,10 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
 
 /// @brief Waits for the next value of the thread of this rank on the other PE.
 ///
-/// *Callers* the thread that opened the channel. *Order* only the message itself is ordered, no other memory.
-/// *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline passes.
-/// With checks on, or from a proxied PE, also ends the thread for a second receive before this thread has sent a
-/// message, because both PEs would wait for ever.
+/// *Callers* the thread that opened the channel. *Order* only the message itself is ordered, no other memory. *Errors*
+/// ends the thread with a record that names the other PE when the world is aborted or the deadline passes. With checks
+/// on, or if the other PE is proxied, the call also ends the thread if this thread receives twice without a send in
+/// between. Otherwise both PEs would wait forever.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>

@@ -79,8 +79,8 @@ class packet_channel {
 /// Synchronize the group before reuse.
 /// *Order* the message follows the group's earlier accesses to `src`. The message orders no other memory: the receiver
 /// may not see earlier puts and stores (use put_signal() for that).
-/// *Errors* ends the group with a record for a message that is longer than the channel, and for a second message before
-/// a message from the other PE has been received.
+/// *Errors* ends the group with a record if the message is longer than the channel, and if the group sends twice
+/// without a receive in between.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;

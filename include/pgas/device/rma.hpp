@@ -186,9 +186,9 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// @brief Copies `count` elements to PE `pe`.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* `src` may be
-/// reused; the data is in flight. *Order* the call sends the values that all threads of the group have stored to `src`
-/// before the call. fence(), quiet() or a put_signal() adds more order.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
+/// *On return* `src` may be reused; the data is in flight. *Order* the call sends the values that all threads of the
+/// group have stored to `src` before the call. fence(), quiet() or a put_signal() adds more order.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
