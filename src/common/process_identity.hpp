@@ -35,7 +35,7 @@ struct process_status {
 /// code::system if this process may open no more files.
 [[nodiscard]] std::uint64_t process_start(pid_t pid);
 
-/// Whether the process with this number and this start time still runs, as far as this process can see.
+/// Whether the process with this process id and this start time still runs, as far as this process can see.
 [[nodiscard]] inline bool still_runs(pid_t pid, std::uint64_t start) { return process_start(pid) == start; }
 
 /// The number and the start time of a process in one word, for shared pages.

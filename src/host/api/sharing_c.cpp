@@ -69,8 +69,8 @@ memory_place place_of(int place) {
   return {place};
 }
 
-/// Converts a lifetime or a timeout. The maximum is 2^30, which counts as unlimited, because clocks cannot express
-/// longer times.
+/// Converts a lifetime or a timeout. Reduces a value above 2^30 to 2^30, because clocks cannot express much longer
+/// times. A time of 2^30 has the effect of no limit.
 std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
 
 /// The options of a program whose struct has `bytes` bytes. Members that the program does not have are 0. *Errors*

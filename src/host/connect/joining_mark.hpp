@@ -11,8 +11,9 @@
 
 namespace pgas::detail {
 
-/// The prefix of the socket names. The number of PEs, the number of this PE, the milliseconds of the monotonic clock,
-/// and a number of the process follow, separated by "-". A number that is not known is x.
+/// The prefix of the socket names. Four numbers follow, separated by "-": the number of PEs, the number of this PE, the
+/// milliseconds of the monotonic clock, and a number that distinguishes the sockets of one process. A number that is
+/// not known is x.
 inline constexpr std::string_view joining_socket_prefix = "pgas-joining-";
 
 /// During the lifetime of the object, pgas-why sees that this process joins. No thread reads the socket. A program that

@@ -28,7 +28,7 @@ struct peer_numbers {
   std::int64_t heartbeat_ms = 30'000;  ///< PGAS_HEARTBEAT_TIMEOUT of the PE
   bits128 machine{};                   ///< equal for all processes of one running kernel
   bits128 network_namespace{};         ///< abstract sockets connect PEs with equal values
-  bits128 pid_namespace{};             ///< PEs with equal values see the same process numbers
+  bits128 pid_namespace{};             ///< PEs with equal values see the same process ids
   bits128 socket{};                    ///< random, for the name of the socket
   job_secret secret{};                 ///< the PE's share of the job's secret
   std::uint64_t in_directory = 0;      ///< 1 if the socket is in a directory, 0 if it has an abstract name
