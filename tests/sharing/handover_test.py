@@ -7,7 +7,7 @@ unordered         without the wait, torn blocks are found, so `ordered` would fi
 kill-producer     the consumer ends with an error that names the producer, within LIMIT seconds
 kill-consumer     the producer ends with an error that names the consumer, within LIMIT seconds
 isolated          as ordered, but the consumer is in separate namespaces like a container; they share a socket directory
-isolated-kill     as kill-consumer, in such namespaces; the error has the process number in the consumer's namespace
+isolated-kill     as kill-consumer, in such namespaces; the error has the process id in the consumer's namespace
 
 The last two modes end with status 77 (skipped) if the system does not allow namespaces.
 """

@@ -86,7 +86,7 @@ def comes(condition, seconds=TOLD):
 
 
 def pid_of(party, ticket):
-    """Returns the process number of an exporter, as an importer of its memory gets it."""
+    """Returns the process id of an exporter, as an importer of its memory gets it."""
     other = Party()
     party.pid = int(other.good(f"open {ticket}").split()[2])
     other.end()

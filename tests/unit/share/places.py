@@ -1,4 +1,4 @@
-"""Tests of share_test.py about the environment of processes: directories of sockets, namespaces, process numbers."""
+"""Tests of share_test.py about the environment of processes: directories of sockets, namespaces, process ids."""
 import os
 import socket
 import subprocess
@@ -93,7 +93,7 @@ def a_directory_is_left_clean():
 
 
 def a_reused_pid_is_another_process():
-    """Runs in a separate PID namespace, where process numbers can be chosen."""
+    """Runs in a separate PID namespace, where process ids can be chosen."""
     apart = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
     choose = "/proc/sys/kernel/ns_last_pid"
     if subprocess.run([*apart, "sh", "-c", f"echo 500 > {choose}"], stderr=subprocess.DEVNULL).returncode != 0:
