@@ -105,7 +105,7 @@ PGAS_API void barrier(const team& members);
 /// The effects of earlier work of the stream are visible to the members after the barrier.
 PGAS_API void barrier(const team& members, const stream& on);
 /// @brief Enqueues a barrier that uses words of the caller, so that several barriers of one team can be in progress at
-/// once, each on its own stream.
+/// the same time, each on its own stream.
 ///
 /// Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each member including itself,
 /// waits until each of its own words is at least 1, and subtracts 1 from each of them.

@@ -69,9 +69,9 @@ struct launch_config {
 /// Joining a world loads the kernels that the program passes to launch(), and the library's kernels, and reserves
 /// memory for their stacks. The program must load all other kernels, also kernels of libraries that are loaded later,
 /// before any kernel waits for them. With proxied PEs the program must load these kernels before any kernel waits at
-/// all, because loading may wait for the GPU; CUDA_MODULE_LOADING=EAGER loads all kernels at once. A kernel with a
-/// larger stack than all earlier kernels also makes the driver wait: call cudaDeviceSetLimit(cudaLimitStackSize, ...)
-/// first.
+/// all, because loading may wait for the GPU; CUDA_MODULE_LOADING=EAGER loads all kernels when the program starts. A
+/// kernel with a larger stack than all earlier kernels also makes the driver wait: call
+/// cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
 /// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the
 /// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are

@@ -1,6 +1,6 @@
 /// @file
-/// Teams: ordered subsets of a world's PEs. A collective runs over a team, and several teams may run collectives at
-/// once. A context of a team takes the PE numbers of the team.
+/// Teams: ordered subsets of a world's PEs. A collective runs over a team, and several teams may run collectives at the
+/// same time. A context of a team takes the PE numbers of the team.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -27,7 +27,7 @@ PGAS_API void destroy_or_abandon(team_state& team, int exceptions) noexcept;
 
 /// @brief The configuration of a new team.
 struct team_config {
-  /// @brief The number of collectives of the team that may run on the device at once, each on its own channel
+  /// @brief The number of collectives of the team that may run on the device at the same time, each on its own channel
   /// (team_view::channel()).
   ///
   /// Equal on all members.
@@ -187,7 +187,7 @@ class PGAS_API team {
   /// *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or are created, at
   /// the same time must have different keys. A key can be reused after the destruction of its team and a barrier of all
   /// members.
-  /// *Callers* any thread; several threads at once with different keys.
+  /// *Callers* any thread; several threads at the same time with different keys.
   ///
   /// @throws error invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
   [[nodiscard, gnu::visibility("hidden")]] team create_group(std::span<const int> members, std::uint64_t key,

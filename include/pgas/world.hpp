@@ -1,6 +1,6 @@
 /// @file
 /// A world: processes (PEs) that share a symmetric heap. Worlds are objects; a process may have several, one after
-/// another or at once.
+/// another or at the same time.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -83,8 +83,8 @@ enum class thread_level {
 ///
 /// Joining and leaving are collective.
 ///
-/// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(),
-/// queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
+/// *Callers* any thread, any number at the same time, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp),
+/// launch(), queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
 /// destruction of a symmetric<T>, teams and their collectives) run one after another: any thread may make them, but all
 /// PEs must make them in the same order. No other call except abort() may run during or after leave(). Different worlds
 /// are independent. A child of fork() is not a member of its parent's worlds: in the child every call throws

@@ -13,9 +13,9 @@ namespace pgas::detail {
 
 #if !defined(__CUDACC__)
 /// Decides when a polling thread yields. A yield costs a few hundred nanoseconds even if the core has no other thread,
-/// and the thread does not poll during this time. After a yield that returns at once, the next 1, 2, 4, ... yields are
-/// skipped. If other threads have run during a yield, no yield is skipped, because this thread may be waiting for those
-/// threads.
+/// and the thread does not poll during this time. After a yield that returns immediately, the next 1, 2, 4, ... yields
+/// are skipped. If other threads have run during a yield, no yield is skipped, because this thread may be waiting for
+/// those threads.
 class yield_rhythm {
  public:
   /// Called at each opportunity. @return Whether the thread should yield now.
@@ -86,7 +86,7 @@ class core_sharing {
 /// The time that a waiting thread sleeps: a quarter of the time that it has waited. During a sleep of less than 20 us
 /// no other thread gets the core. The sleep is short even if an event wakes the thread. In Linux with lazy preemption,
 /// a thread that another core wakes may start only at the next tick, some milliseconds later. A thread that a timer on
-/// its own core wakes starts at once.
+/// its own core wakes starts immediately.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;

@@ -152,8 +152,8 @@ class bulk_copier {
 /// *Callers* the copier's thread. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. Data in global memory passes through the copier's
 /// memory. Data in shared memory of the block does not pass through the copier's memory. The copy sends values that
-/// other threads have stored to `src` if the caller has synchronized with these threads. *On return* `src` may be
-/// reused.
+/// other threads have stored to `src` if the caller has synchronized with these threads.
+/// *On return* `src` may be reused.
 /// *Order* as put(). fence(), quiet() or a put_signal() of this thread orders the copy.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, pe_or_peer pe) {

@@ -23,7 +23,7 @@ PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
 /// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with earlier launches.
 ///
-/// In other launches, the function returns at once.
+/// In other launches, the function returns immediately.
 ///
 /// *Callers* any thread. The block of the caller stays resident during the wait. Not all blocks of a large grid should
 /// call the function: the earlier launch may wait for a PE that needs resources of this GPU, and the waiting blocks

@@ -331,7 +331,7 @@ template <PGAS_IS(ll_type) T>
 /// @brief Waits for the values of all members in this round. Calls f(member, value) for each member, in the order of
 /// the members, including this PE.
 ///
-/// The thread polls several places at once.
+/// The thread polls several places at the same time.
 ///
 /// *Callers* the thread that opened the channel, once in a round. *Order*, *Errors* as receive().
 template <PGAS_IS(ll_type) T, class F>

@@ -39,7 +39,7 @@ namespace pgas {
   return 1 + 2 * detail::packet_half_lines(bytes);
 }
 
-/// @brief One side of a channel, held by the threads of a group while they use it.
+/// @brief One side of a channel. Each thread of a group holds a copy of the object while the group uses the channel.
 ///
 /// The box stores the progress of the channel, so the next kernel, or another group, can open the channel again and
 /// continue.

@@ -10,8 +10,8 @@
 /// heap.
 ///
 /// A set is an array of words. If `status` is not null, every word i with status[i] != 0 does not belong to the set.
-/// Waits on an empty set return at once. All words are compared with one value, or word i is compared with values[i]
-/// (OpenSHMEM's _vector forms).
+/// Waits on an empty set return immediately. All words are compared with one value, or word i is compared with
+/// values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -69,9 +69,9 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 }
 
 /// Collective: launches a kernel on every PE, by a cooperative launch. A grid of 0 blocks means the largest possible
-/// grid. @return An nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED if the GPU can't hold all blocks at once,
-/// together with the blocks of the other PEs on this GPU and the proxy's kernel. The log then names the largest
-/// possible number of blocks. cudaGetLastError() also returns the error of the CUDA runtime.
+/// grid. @return An nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED if the GPU can't hold all blocks at the
+/// same time, together with the blocks of the other PEs on this GPU and the proxy's kernel. The log then names the
+/// largest possible number of blocks. cudaGetLastError() also returns the error of the CUDA runtime.
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   return pgas::compat::collective_launch(func, gridDims, blockDims, sharedMem, [=](dim3 grid) {

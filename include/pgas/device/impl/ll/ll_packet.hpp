@@ -54,7 +54,7 @@ PGAS_FN void send_ll_unit(vec16* remote, std::uint32_t apart, std::uint32_t epoc
   store_relaxed(remote + apart, make_ll_packet(data.w[2], data.w[3], epoch));
 }
 
-/// Polls several packets at once. @return Whether all have arrived.
+/// Polls several packets at the same time. @return Whether all have arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool ll_packets_ready(const vec16* const (&at)[Batch], std::uint32_t epoch,
                                             vec16 (&packet)[Batch]) {
@@ -90,7 +90,7 @@ PGAS_COLD void answer_for_packet(const control_block* control, const vec16* pack
   leave_record(const_cast<control_block*>(control), control->my_slot, found);
 }
 
-/// Waits for several units, which are polled at once. @param at their first packets
+/// Waits for several units, which are polled at the same time. @param at their first packets
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
                                              std::uint32_t apart, std::uint32_t epoch, vec16 (&data)[Batch]) {

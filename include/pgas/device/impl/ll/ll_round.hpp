@@ -126,8 +126,8 @@ template <class Channel>
   return from_ll<typename Channel::value_type>(data);
 }
 
-/// Waits for the values of all members, several at once, and calls f(member, value) for each in the order of the
-/// members. @param own this PE's value; null: the value is awaited as a message
+/// Waits for the values of all members, several at the same time, and calls f(member, value) for each in the order of
+/// the members. @param own this PE's value; null: the value is awaited as a message
 template <class Channel, class F>
 PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename Channel::value_type* own, const F& f) {
   using T = typename Channel::value_type;

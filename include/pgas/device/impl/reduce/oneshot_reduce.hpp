@@ -79,7 +79,7 @@ PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
   }
 }
 
-/// One thread's share of the reduction of whole words, several members at once.
+/// One thread's share of the reduction of whole words, several members at the same time.
 template <class T, class Op>
 PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
   using A = accumulator_of<Op, T>;

@@ -74,7 +74,7 @@ struct lanes {
   T at[N];
 };
 
-/// How elements are loaded: all elements of an aligned word of `Bytes` bytes at once, or a single element in the
+/// How elements are loaded: all elements of an aligned word of `Bytes` bytes in one step, or a single element in the
 /// largest pieces that its alignment allows.
 template <class T, std::size_t Bytes = 16>
 struct word_access {

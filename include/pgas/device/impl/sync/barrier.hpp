@@ -25,8 +25,8 @@ namespace pgas::detail {
   return me + k < n ? me + k : me + k - n;
 }
 
-/// The number of other members, and the `k`th other member. The order begins with the member after this PE, so members
-/// do not all arrive at the same member at once. The indices -1 and others_of() mean this PE.
+/// The number of other members, and the `k`th other member. The order begins with the member after this PE, so the
+/// members do not all arrive at one member at the same time. The indices -1 and others_of() mean this PE.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
@@ -51,7 +51,7 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// The members base, base + size, ... that exist, at most Batch members. They are polled at once.
+/// The members base, base + size, ... that exist, at most Batch members. They are polled at the same time.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
@@ -86,7 +86,7 @@ struct awaited_members {
   }
 };
 
-/// The maximum number of members that a thread polls at once.
+/// The maximum number of members that a thread polls at the same time.
 inline constexpr std::uint32_t most_polled = 4;
 
 /// Waits for these members.

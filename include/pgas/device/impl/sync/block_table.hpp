@@ -23,7 +23,7 @@ static_assert(sizeof(block_entry) == 24);
 struct block_table {
   /// More than the number of blocks that can be resident on a GPU, which is 32 for each multiprocessor.
   static constexpr std::uint32_t entries = 6144;
-  /// Blocks of one launch have adjacent entries, so an entry is found at once. Entries of two launches may collide.
+  /// Blocks of one launch have adjacent entries, so an entry is found immediately. Entries of two launches may collide.
   static constexpr std::uint32_t probes = 16;
 
   std::uint64_t tickets = 0;  ///< number of tickets issued so far

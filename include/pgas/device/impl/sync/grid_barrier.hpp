@@ -26,8 +26,8 @@ struct alignas(128) grid_state {
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
 /// The states of launches in CUDA graphs: a graph may be instantiated several times, and all instances may run at the
-/// same time. The number of states is the number of grids that can run on a GPU at once (CUDA Programming Guide: 128
-/// since compute capability 7.0), so a state is always free.
+/// same time. The number of states is the number of grids that can run on a GPU at the same time (CUDA Programming
+/// Guide: 128 since compute capability 7.0), so a state is always free.
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the

@@ -46,8 +46,8 @@ template <class Words>
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
   w.acquire();  // the thread of this PE that used `seat` before has left the queue
-  w.release();  // orders `taken` in `seat` before the accesses of a successor, which reads `tail` and then links itself
-                // to `seat`
+  // A successor reads `tail` and then links itself to `seat`. The release orders `taken` in `seat` before that.
+  w.release();
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
   if (before == 0) {
@@ -88,8 +88,8 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // orders the change of `tail` before the store to `seat`: the PE's next thread must not become its
-                    // own successor
+      // The PE's next thread must not become its own successor: the change of `tail` comes before the store to `seat`.
+      w.release();
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
