@@ -135,7 +135,7 @@ class device {
     throw error(code::invalid_argument, "this device has no spans");
   }
   /// Maps the span to reserved addresses of `bytes` bytes, and takes ownership of the span. If `open` is true, the
-  /// whole span is accessible at once; otherwise a part is accessible after open_part(). unmap() of a part, or of a
+  /// whole span is accessible immediately; otherwise a part is accessible after open_part(). unmap() of a part, or of a
   /// segment that was mapped there, makes the addresses inaccessible again.
   virtual void attach_span(void*, std::size_t, segment_id, [[maybe_unused]] bool open) {}
   /// Unmaps the span. The addresses stay reserved.

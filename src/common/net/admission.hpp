@@ -65,7 +65,7 @@ class admission {
  private:
   using place = std::list<caller>::iterator;
 
-  /// Called after a failure to accept. Returns whether to continue at once.
+  /// Called after a failure to accept. Returns whether to continue immediately.
   bool go_on_after(int listener, int failure);
   void add(unique_fd fd, std::string name, std::string host, const std::optional<tcp_address>& address);
   void receive(place who);

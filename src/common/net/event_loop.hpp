@@ -1,6 +1,6 @@
 /// @file
-/// Waits for many descriptors at once and calls the handler of each ready descriptor. Used by rank 0 of a TCP world,
-/// pgasrun, and the control plane.
+/// Waits for many descriptors at the same time and calls the handler of each ready descriptor. Used by rank 0 of a TCP
+/// world, pgasrun, and the control plane.
 #pragma once
 
 #include <poll.h>

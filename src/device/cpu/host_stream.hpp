@@ -27,8 +27,8 @@ struct host_progress {
 class host_stream {
  public:
   using task = std::function<void()>;
-  /// Where a task may run. A short task that waits for no other PE runs at once on the calling thread if the stream is
-  /// idle, which avoids two changes of thread.
+  /// Where a task may run. A short task that waits for no other PE runs immediately on the calling thread if the stream
+  /// is idle, which avoids two changes of thread.
   enum class place { worker, here_if_idle };
 
   host_stream();

@@ -8,7 +8,7 @@ namespace pgas::detail::cuda {
 namespace {
 
 /// The maximum number of captures for which the last work is stored. One thread at a time enqueues work, so more
-/// captures at once are unlikely.
+/// captures at the same time are unlikely.
 constexpr std::size_t most_captures = 16;
 
 }  // namespace

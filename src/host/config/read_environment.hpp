@@ -57,7 +57,8 @@ struct reading {
 /// not set.
 [[nodiscard]] std::optional<std::string> setting_of_others(const char* name);
 
-/// The word of `words` that is nearest to `word`. Empty if no word is near enough for a likely typing error.
+/// The word of `words` that is nearest to `word`. Empty if no word is so similar that `word` may be a misspelling of
+/// it.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
 
 }  // namespace pgas::config_detail

@@ -13,9 +13,9 @@
 namespace pgas::detail {
 
 /// During the lifetime of the object, the calling thread waits for the next collective that it enqueues on its device.
-/// The world fails if a member leaves without having enqueued this collective. The world fails at once if both PEs have
-/// counted their collectives, otherwise after PGAS_JOIN_TIMEOUT. A member that has enqueued the collective may leave,
-/// because the work on its streams continues.
+/// The world fails if a member leaves without having enqueued this collective. The world fails immediately if both PEs
+/// have counted their collectives, otherwise after PGAS_JOIN_TIMEOUT. A member that has enqueued the collective may
+/// leave, because the work on its streams continues.
 class device_collective {
  public:
   /// @param name must outlive the object

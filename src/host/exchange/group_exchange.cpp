@@ -162,7 +162,7 @@ void group_exchange::combine_parts(round& one) const {
 }
 
 void group_exchange::answer_last(std::uint64_t number, round& one, messages& out) {
-  // Descriptors go to all children at once, and parts of a result are selected from the whole result.
+  // Descriptors go to all children at the same time, and parts of a result are selected from the whole result.
   if (one.call == collective::all_gather || one.select || one.answered >= 0) return;
   one.answered = *std::ranges::find_if(tree_.children(), [&](int child) { return !one.parts.contains(child); });
   combine_parts(one);

@@ -34,8 +34,8 @@ void group_segment::map_own(void* address) {
 void group_segment::place_own(void* address) noexcept { own_ = address; }
 
 void group_segment::map_peer(void* address, const exported_handle& handle) {
-  // The mapping keeps the memory, so the handle is closed at once. The number of open descriptors then does not depend
-  // on the number of peers.
+  // The mapping keeps the memory, so the handle is closed immediately. The number of open descriptors then does not
+  // depend on the number of peers.
   const segment_id imported = device_.import_segment(handle, bytes_);
   try {
     map(address, imported);

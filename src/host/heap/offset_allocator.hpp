@@ -11,9 +11,9 @@
 
 namespace pgas::detail {
 
-/// Best fit, with the lowest offset among blocks of equal size. Freed neighbours are joined at once. Every operation
-/// takes logarithmic time, except a search that finds no block. Such a search visits all blocks that are large enough
-/// but not aligned.
+/// Best fit, with the lowest offset among blocks of equal size. Freed neighbours are joined immediately. Every
+/// operation takes logarithmic time, except a search that finds no block. Such a search visits all blocks that are
+/// large enough but not aligned.
 class offset_allocator {
  public:
   /// A request after rounding.

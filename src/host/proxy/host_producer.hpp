@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// *Callers* any number of threads at once.
+/// *Callers* any number of threads at the same time.
 class host_producer {
  public:
   /// Adds the ring to `through`, which polls the ring until stop(). This object must outlive that call.

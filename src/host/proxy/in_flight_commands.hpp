@@ -74,7 +74,7 @@ struct proxy_op {
 ///   signals are deferred, in the order of the ring. Only operations after a fence wait for deferred signals.
 class in_flight_commands {
  public:
-  static constexpr std::size_t window = 2048;  ///< commands in flight at once
+  static constexpr std::size_t window = 2048;  ///< commands in flight at the same time
 
   /// @param events as in proxy_settings::events
   in_flight_commands(ring& source, int n, trace::recorder* events = nullptr);
@@ -98,7 +98,7 @@ class in_flight_commands {
 
   /// Whether the fences before an operation to `pe` allow it to be issued now.
   [[nodiscard]] bool is_ordered(int pe, bool unordered) noexcept;
-  /// Whether a signal that starts now may be sent at once in a message to `pe`.
+  /// Whether a signal that starts now may be sent immediately in a message to `pe`.
   [[nodiscard]] bool may_send_signal(int pe) const noexcept;
   /// Starts the next command. If it has data, the data counts as in flight.
   proxy_op& start(const command& cmd, bool unordered);

@@ -117,7 +117,7 @@ class own_stream {
 
 /// Accesses memory by copies of a device. All work is enqueued on one stream and therefore runs in order. The data
 /// stays in pinned memory until the stream has been synchronized. When the pinned memory is full, the stream is
-/// synchronized at once.
+/// synchronized immediately.
 class device_memory_access final : public memory_access {
  public:
   device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers)

@@ -22,7 +22,7 @@ struct block_list {
   std::ptrdiff_t step = 0;
 };
 
-/// Calls take effect in their order, but not at once: complete() waits for them.
+/// Calls take effect in their order, but later: complete() waits until all calls have taken effect.
 /// *Callers* the proxy thread. *Errors* code::device_failed if a device is involved.
 class memory_access {
  public:
@@ -62,7 +62,7 @@ class memory_access {
 /// The sizes of a proxy's pinned memory.
 struct pinned_sizes {
   std::size_t staging_bytes = std::size_t{1} << 20;  ///< memory for writes in flight, and for reads not into buffers()
-  std::size_t updates = 4096;                        ///< the number of updates in flight at once
+  std::size_t updates = 4096;                        ///< the number of updates in flight at the same time
   std::size_t buffer_bytes = std::size_t{4} << 20;   ///< memory for messages
 };
 

@@ -20,8 +20,8 @@ namespace pgas::detail {
 namespace {
 
 constexpr std::uint32_t log2_device_commands = 12;
-constexpr std::uint32_t log2_device_answers = 11;  // threads that can wait for answers at once
-constexpr std::uint32_t log2_device_units = 3;     // groups that can reduce proxied data at once
+constexpr std::uint32_t log2_device_answers = 11;  // threads that can wait for answers at the same time
+constexpr std::uint32_t log2_device_units = 3;     // groups that can reduce proxied data at the same time
 
 bool one_host(const control_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)

@@ -71,8 +71,8 @@ class proxy_thread final : public memory_exposure {
   /// On return the proxy does not use the ring any more. All commands should be complete. Incomplete commands are
   /// abandoned, and their buffers must stay valid until stop().
   void remove_ring(ring& source);
-  /// Makes the proxy check its rings at once. Without this call an idle proxy checks them within about a millisecond.
-  /// For threads of the host.
+  /// Makes the proxy check its rings immediately. Without this call an idle proxy checks them within about a
+  /// millisecond. For threads of the host.
   void wake() noexcept;
   /// While an object of this class exists, the proxy polls. For a thread of the host that waits for its commands.
   class keep_polling {

@@ -4,8 +4,8 @@
 ///
 /// Messages to one PE are numbered from 1 and are executed in that order. Number 0 carries no operations. Each message
 /// acknowledges the messages of the other direction that have taken effect. A message also contains the number up to
-/// which the receiver must acknowledge messages at once. Other acknowledgements wait for some time for a message that
-/// can carry them.
+/// which the receiver must acknowledge messages immediately. Other acknowledgements wait for some time for a message
+/// that can carry them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct message_header {
 
   std::uint64_t sequence = 0;
   std::uint64_t acknowledged = 0;
-  std::uint64_t ack_request = 0;  ///< messages up to this number are to be acknowledged at once
+  std::uint64_t ack_request = 0;  ///< messages up to this number are to be acknowledged immediately
   std::uint32_t bytes = 0;        ///< the size of the whole message
   std::uint32_t magic = expected_magic;
 };

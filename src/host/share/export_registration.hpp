@@ -57,7 +57,7 @@ class export_registration {
   /// @param carried the id() of the timeline that the ticket carries; 0: none
   /// *Errors* invalid_argument, system, forked_process.
   [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);
-  /// The number by which the exporter knows the object.
+  /// The exporter's identifier of the object.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   /// Revokes all tickets of the object.
   void revoke();

@@ -243,7 +243,7 @@ void exporter::serve() {
       drop_late();
     } catch (const std::exception& why) {
       log_.error("answering importers of shared memory: {}", why.what());
-      std::this_thread::sleep_for(pause);  // the error may occur again at once
+      std::this_thread::sleep_for(pause);  // the error may occur again immediately
     }
   }
   const std::lock_guard lock(mutex_);
@@ -319,7 +319,7 @@ void exporter::receive(std::uint64_t number) {
   if (at == sessions_.end()) return;
   session& from = at->second;
   share_request request;
-  // Closes at once the descriptors that an unknown process has sent.
+  // Immediately closes the descriptors that an unknown process has sent.
   const received_packet packet = receive_packet(from.socket.get(), writable_bytes_of(request));
   if (packet.what == received_packet::status::nothing_yet) {
     if (from.sending) go_on(at, nullptr, {});

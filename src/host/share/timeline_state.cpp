@@ -205,7 +205,7 @@ void timeline_state::check_wait(std::uint64_t value) {
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
-    // Once a process is lost, each enqueued wait ends at once.
+    // Once a process is lost, each enqueued wait ends immediately.
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {

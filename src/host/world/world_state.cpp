@@ -482,7 +482,7 @@ error world_state::with_stopped_pe(const error& timed_out) const {
 }
 
 void world_state::abort(std::string_view reason) noexcept {
-  fail(reason);  // first, because the launcher may end the processes of the job at once
+  fail(reason);  // first, because the launcher may end the processes of the job immediately
   const std::lock_guard lock(ending_);
   if (bootstrap_) bootstrap_->abort(reason);
 }

@@ -24,7 +24,7 @@ namespace {
 struct command_line {
   job_options job;
   std::vector<std::string> variables;  ///< the variables of -x: NAME=VALUE, or only NAME
-  std::optional<int> status;           ///< the status with which the program ends at once
+  std::optional<int> status;           ///< the status with which the program ends immediately
 };
 
 constexpr double longest_time = 1e6;  // in seconds

@@ -32,7 +32,7 @@ void output_writer::flush() {
   while (done < waiting_.size()) {
     pollfd socket{.fd = to_, .events = POLLOUT, .revents = 0};
     if (::poll(&socket, 1, 0) <= 0) break;
-    // Other processes share the descriptor, so it stays blocking. A ready pipe accepts PIPE_BUF bytes at once.
+    // Other processes share the descriptor, so it stays blocking. A ready pipe accepts PIPE_BUF bytes in one step.
     const ssize_t written =
         ::write(to_, waiting_.data() + done, std::min<std::size_t>(waiting_.size() - done, PIPE_BUF));
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) break;

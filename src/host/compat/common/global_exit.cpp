@@ -202,7 +202,7 @@ void end_process(int status) noexcept {
   begin_end(status);
   flush_streams();
   if (!ending.has_guards) std::_Exit(ending.status.load());
-  if (another_thread_exits()) stop_thread();  // exit() by two threads at once is undefined
+  if (another_thread_exits()) stop_thread();  // exit() by two threads at the same time is undefined
   std::exit(ending.status.load());            // in an exit handler, exit() continues with the next handler
 }
 

@@ -15,7 +15,8 @@ namespace pgas::compat {
 
 namespace {
 
-constexpr int slots_per_pe = 32;  // the number of teams with the same home PE that can be under construction at once
+constexpr int slots_per_pe =
+    32;  // the number of teams with the same home PE that can be under construction at the same time
 constexpr std::uint64_t has_read_all = std::uint64_t{1} << 63;  // a flag in a member's word
 
 /// Calls `done` until it returns true. *Errors* wait_timeout, the world's first failure.

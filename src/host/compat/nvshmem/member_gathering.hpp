@@ -11,7 +11,7 @@
 namespace pgas::compat {
 
 /// Lets PEs that have only a number in common find one another, for nvshmemx_team_init(). Uses slots in the symmetric
-/// heap, some on each PE. *Callers* any thread, also several at once with different numbers.
+/// heap, some on each PE. *Callers* any thread, also several at the same time with different numbers.
 class member_gathering {
  public:
   /// Collective over all PEs. The slots are freed with the world.

@@ -158,7 +158,8 @@ ucp_rkey_h ucx_endpoint::rkey_of(std::uint64_t imported, const ucx_memory_key& k
 bool ucx_endpoint::start() {
   ++incomplete_;
   connect();
-  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // this operation may make the failure a loss
+  if (failure_ && incomplete_ == 1)
+    completions_.add_failed(*this);  // with an operation in flight, the failed PE may be lost
   return !failure_;
 }
 

@@ -95,7 +95,7 @@ text_style style_of(const map_options& how) {
   return style;
 }
 
-/// *Errors* system with the name of the file. Called before the measurement, so that an error is reported at once.
+/// *Errors* system with the name of the file. Called before the measurement, so that an error is reported immediately.
 void expect_writable(const std::string& file) {
   if (file.empty() || file == "-" || ::access(file.c_str(), W_OK) == 0) return;
   const std::size_t slash = file.rfind('/');
