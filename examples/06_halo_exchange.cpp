@@ -76,7 +76,7 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
   int first = c0 + static_cast<int>(block.thread_rank());
   if (first == 0) first = step;  // column 0 is an edge
   int r = r0;
-  // Many rows at once hide the latency of a GPU's memory; a CPU thread is faster with one row after another.
+  // Many rows at the same time hide the latency of a GPU's memory; a CPU thread is faster with one row after another.
   for (; step >= 32 && r + tile_height <= r1; r += tile_height)
     for (int c = first; c < last; c += step) {
       const std::size_t i = static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
@@ -220,7 +220,8 @@ class jacobi {
   pgas::launch_config shape() const {
     if (world_.heap() == pgas::heap_kind::host) return {.blocks = 1, .threads = tile_width};
     const int tiles = (o_.nx / tile_width + 1) * (mine_.rows / tile_height + 1);
-    // Blocks wait only for data of the neighbours' previous launch, so not all blocks need to be resident at once.
+    // Blocks wait only for data of the neighbours' previous launch, so not all blocks need to be resident at the same
+    // time.
     return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width, .resident = false};
   }
 

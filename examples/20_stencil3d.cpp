@@ -20,9 +20,9 @@
 //   packets   these threads store words of a point and its generation, which is the signal: no fence, twice the bytes
 //
 // With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next interior to
-// begin at once: both read the same grid, and write different points of the other grid. The interior's last block ends
-// after the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data that
-// neighbours sent before they computed their last interior, so the data has already arrived.
+// begin immediately: both read the same grid, and write different points of the other grid. The interior's last block
+// ends after the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data
+// that neighbours sent before they computed their last interior, so the data has already arrived.
 //
 // Every point is computed by the same expression for any division, so the result equals the serial result bit for bit.
 #include <algorithm>

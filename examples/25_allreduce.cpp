@@ -107,7 +107,7 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
-  // Waits for the answers of all PEs at once. On return the block's earlier puts to these PEs are complete.
+  // Waits for the answers of all PEs at the same time. On return the block's earlier puts to these PEs are complete.
   template <class Block>
   PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
     pgas::fence(ctx, block);

@@ -38,7 +38,7 @@ constexpr int layers = 61;
 constexpr std::size_t page_bytes = std::size_t{16} * 576 * 2;  // 16 tokens of 576 numbers of 16 bits
 constexpr std::size_t page_words = page_bytes / sizeof(std::uint64_t);
 constexpr int most_pages = 8;                   // of a request
-constexpr int window = 3;                       // orders that are under way at once
+constexpr int window = 3;                       // orders that are under way at the same time
 constexpr int cache_pages = 40;                 // of each layer
 constexpr int own_pages = window * most_pages;  // of prefill, for each layer
 

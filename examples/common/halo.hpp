@@ -221,7 +221,7 @@ template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item entry, T* out, std::uint64_t generation) {
   block.sync();
   each_direction(entry, [&](int direction) {
-    const neighbour peer = x.to[direction];  // a copy, so that the whole item is read at once
+    const neighbour peer = x.to[direction];  // a copy, so that the whole item is read in one step
     const box all = peer.points, mine = intersection(entry.at, all);
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;

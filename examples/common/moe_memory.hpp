@@ -86,7 +86,7 @@ inline constexpr int moe_sets = 3;  ///< sets of inputs, used alternately, so th
 
 /// The memory of a layer from `begin` on, the same on all PEs except for values that depend on the PE; `bytes` becomes
 /// its size. Low latency needs memory for all tokens of each PE at each expert, throughput for all rows that may arrive
-/// at once.
+/// at the same time.
 inline moe_memory place_layer(const moe_shape& s, int n_pes, int me, bool low_latency, piece* begin,
                               std::size_t& bytes) {
   moe_memory m{};

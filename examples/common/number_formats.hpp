@@ -1,7 +1,7 @@
 /// @file
 /// The small number formats of neural networks, as types for host and device: pgas::bfloat16 and pgas::float16, and
-/// here the 8-bit format e4m3, pieces of memory that are loaded and stored at once, and rows of e4m3 with a scale for
-/// each 128 numbers. All operations are arithmetic on bits, so g++ and nvcc compute the same results.
+/// here the 8-bit format e4m3, pieces of memory that are loaded and stored in one step, and rows of e4m3 with a scale
+/// for each 128 numbers. All operations are arithmetic on bits, so g++ and nvcc compute the same results.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +47,8 @@ struct e4m3 {
   }
 };
 
-/// Sixteen bytes of numbers, which a thread loads and stores at once: 8 of 16 bits, or 16 of 8 bits. All memory that is
-/// sent consists of pieces, so copies never have ends of another alignment.
+/// Sixteen bytes of numbers, which a thread loads and stores in one step: 8 of 16 bits, or 16 of 8 bits. All memory
+/// that is sent consists of pieces, so copies never have ends of another alignment.
 struct alignas(16) piece {
   std::uint32_t words[4];
 

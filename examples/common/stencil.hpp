@@ -65,7 +65,7 @@ PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });
 }
 
-/// Four points in a row, which a GPU thread reads and writes at once; x of the first is 1, 5, 9 ...
+/// Four points in a row, which a GPU thread reads and writes in one step; x of the first is 1, 5, 9 ...
 struct alignas(16) four {
   float at[4];
 };

@@ -1,8 +1,8 @@
 """The weights of a model in symmetric memory. A process that does not belong to the job uses them without a copy.
 
 All ranks train rank 0's weights: each rank adds its part by a store into rank 0's memory. An engine is another process,
-which has only a ticket. The parameters of the engine's model are in the same memory, so the engine sees each step at
-once. Rank 0 starts the engine here, but any process of the same host and user could open the ticket.
+which has only a ticket. The parameters of the engine's model are in the same memory, so the engine sees each step
+immediately. Rank 0 starts the engine here, but any process of the same host and user could open the ticket.
 
     pgasrun -n 4 python symm_mem_shared_weights.py
     torchrun --nproc-per-node 4 symm_mem_shared_weights.py

@@ -89,10 +89,10 @@ def copy_list(destination: Any, source: Any, *, destination_index: Any = None, s
     pages, and each page is contiguous. Without indices, page i is copied to page i.
 
     Indices are int32 or int64, in an array of any library or in a list. The call checks indices in host memory, and does
-    not check indices on a GPU or in arrays of CuPy. No page of the destination may occur twice. Arrays on a GPU are copied in the order of
-    `stream`, by default the current stream of the library of `destination`; keep the arrays until the stream has executed
-    the copies. `most_blocks` limits the thread blocks of the kernel; 0: no limit. Arrays in host memory are copied at
-    once, or by a pgas.Stream of a world on the host heap."""
+    not check indices on a GPU or in arrays of CuPy. No page of the destination may occur twice. Arrays on a GPU are
+    copied in the order of `stream`, by default the current stream of the library of `destination`; keep the arrays until
+    the stream has executed the copies. `most_blocks` limits the thread blocks of the kernel; 0: no limit. Arrays in host
+    memory are copied immediately, or by a pgas.Stream of a world on the host heap."""
     pages = pages_of("copy_list", destination, source, destination_index, source_index)
     gpus = [gpu for gpu in (gpu_of(each) for each in pages.arrays[:2]) if gpu is not None]
     gpu = gpus[0] if gpus else None

@@ -207,8 +207,8 @@ class Operations:
     @traceable
     def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
         """Waits until the comparison `how` with `value` is true for all of this PE's own `words`, for example
-        wait_until(signal, '>=', 1). With a stream, the stream waits and the call returns at once. Ctrl-C ends a wait
-        without a stream; the world remains usable.
+        wait_until(signal, '>=', 1). With a stream, the stream waits and the call returns immediately. Ctrl-C ends a
+        wait without a stream; the world remains usable.
 
         `timeout` is in seconds; the default is PGAS_WAIT_TIMEOUT. A wait with a stream takes no `timeout`."""
         if _tracing.traced() and fits(stream):

@@ -291,12 +291,12 @@ class Timeline:
         return current
 
     def record(self, value: int, *, stream: Any = CURRENT) -> None:
-        """Sets the value in the order of the stream; on the host, at once. A process that waits for the value sees all
-        earlier work."""
+        """Sets the value in the order of the stream; on the host, immediately. A process that waits for the value sees
+        all earlier work."""
         self._timeline.record(self._queue(stream), value)
 
     def set(self, value: int) -> None:
-        """Sets the value at once."""
+        """Sets the value immediately."""
         self._timeline.set(value)
 
     def wait(self, value: int, *, stream: Any = CURRENT, timeout: float | None = None) -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 class Team(Collectives):
     """An ordered set of PEs of a world, with its own PE numbers. Dropping a team object is local; the team is destroyed
-    when the PE leaves the world. destroy(), or the end of a `with` block, destroys the team at once, and is collective
-    over the team's members."""
+    when the PE leaves the world. destroy(), or the end of a `with` block, destroys the team immediately, and is
+    collective over the team's members."""
 
     def __init__(self, world: World, core: _core.Team) -> None:
         self.world = world

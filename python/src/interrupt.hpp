@@ -36,8 +36,8 @@ class gil_released {
 /// with the GIL. The GIL is released during the call.
 /// @param interrupt called, without the GIL, when a handler has raised, with the text of the exception. The function
 /// must make `body` end soon.
-/// @param abandon whether the call returns at once after `interrupt`, while `body` continues; otherwise the call waits
-/// for the end of `body`
+/// @param abandon whether the call returns immediately after `interrupt`, while `body` continues; otherwise the call
+/// waits for the end of `body`
 void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);
 
 /// Calls `body()` without the GIL. Ctrl-C calls `interrupt`, and the handler's exception is thrown after `body` has
@@ -58,7 +58,7 @@ auto interruptible(const Body& body, const std::function<void(const std::string&
   }
 }
 
-/// Calls `body()` without the GIL. If a signal handler raises an exception, the call throws this exception at once.
+/// Calls `body()` without the GIL. If a signal handler raises an exception, the call throws this exception immediately.
 /// `body` then continues in the second thread, and its result is dropped. So `body` must not refer to objects of the
 /// caller.
 template <class Body>

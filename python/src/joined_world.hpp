@@ -123,7 +123,7 @@ class library_call {
   std::shared_lock<std::shared_timed_mutex> held_;
 };
 
-/// Joins as world::join() does. After Ctrl-C the call returns at once.
+/// Joins as world::join() does. After Ctrl-C the call returns immediately.
 [[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings, bool compares);
 /// Joins the processes with the same id.
 [[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,

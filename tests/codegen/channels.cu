@@ -55,7 +55,7 @@ __global__ void ping_pong_values(any_context ctx, packet_line* box, double* valu
   values[threadIdx.x] = value;
 }
 
-// Values to all members and from all members: polls of four members at once, and of one member.
+// Values to all members and from all members: polls of four members at the same time, and of one member.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  ptx  6   ld\.relaxed\.sys\.global\.v2\.u64
 //  ptx  0   atom\.|red\.|fence|membar

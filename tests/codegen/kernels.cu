@@ -237,8 +237,8 @@ __global__ void own_bulk_copies() {
   bulk_wait_all();
 }
 
-// A few elements are sent as LL packets of data and epoch: one store for 8 bytes, polls of three members at once, and
-// no fence. (The fences of the barriers for more elements are out of line.)
+// A few elements are sent as LL packets of data and epoch: one store for 8 bytes, polls of three members at the same
+// time, and no fence. (The fences of the barriers for more elements are out of line.)
 //  callee ll_reduce_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_reduce_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_reduce_slice 0    fence|membar|atom\.|red\.

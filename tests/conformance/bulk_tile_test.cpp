@@ -198,7 +198,8 @@ T number(int value) {
   }
 }
 
-/// The blocks of each member add tiles to the same elements of the next member, sometimes several rows at once.
+/// The blocks of each member add tiles to the same elements of the next member, sometimes several rows at the same
+/// time.
 template <class T>
 struct sums_body {
   static constexpr std::size_t row = 37;  // not a multiple of 16 bytes

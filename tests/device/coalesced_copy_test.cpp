@@ -62,8 +62,8 @@ struct request {
   std::size_t from;
 };
 
-/// Eight requests at once, with sizes that differ by orders of magnitude. Both sides of each request are congruent
-/// modulo 16.
+/// Eight requests at the same time, with sizes that differ by orders of magnitude. Both sides of each request are
+/// congruent modulo 16.
 template <direction Direction>
 void eight_at_once(std::uint32_t seed) {
   constexpr std::size_t cell = 4096;

@@ -4,7 +4,7 @@
 ///     pe_set pes(n, {.heap_bytes = ..., .checks = ...});
 ///     auto word = pes.allocate<int>(1);      // symmetric, zeroed
 ///     pes.write(pe, word, &value, 1);  pes.read(pe, word, &value, 1);
-///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; no wait of a PE may fail
+///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs together; no wait of a PE may fail
 ///     pes.run_out({...}, body);              // as run(), but waits may fail; returns the PEs with failed waits
 ///     pes.control(pe).record                 // the record of a PE whose wait failed
 #pragma once

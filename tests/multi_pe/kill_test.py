@@ -1,6 +1,6 @@
 """Kills one PE with SIGKILL while the others wait for it. Each survivor must name the PE within two seconds, leave the
-world at once, and end. Nothing may be left on the machine. On the host heap, survivors must keep no resources of the
-world after leaving it.
+world immediately, and end. Nothing may be left on the machine. On the host heap, survivors must keep no resources of
+the world after leaving it.
 
     kill_test.py LAUNCHER PROGRAM MODE [SOCKET_DIRECTORY]
 """

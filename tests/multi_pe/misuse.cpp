@@ -1,4 +1,4 @@
-// Calls that do not match, or that one PE makes wrongly. Each PE has to throw the same named error at once.
+// Calls that do not match, or that one PE makes wrongly. Each PE has to throw the same named error immediately.
 //     misuse MODE
 #include <chrono>
 #include <cstdio>

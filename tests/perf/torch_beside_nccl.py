@@ -142,7 +142,7 @@ def shifts(job, count):
 
 
 def together(call):
-    """Returns a function that makes TOGETHER calls at once, and a remark about it."""
+    """Returns a function that makes TOGETHER calls at the same time, and a remark about it."""
     def calls():
         for _ in range(TOGETHER):
             call()

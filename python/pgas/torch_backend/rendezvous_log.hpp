@@ -31,8 +31,8 @@ struct rendezvous_page {
 
 /// Compares the rendezvous calls of the ranks of one host. torch makes a second rendezvous with the same block without
 /// communication. If ranks reuse blocks in different ways, one rank's tensor would therefore correspond to a different
-/// tensor of another rank. The comparison does not wait. The second rank that makes a call detects a difference at
-/// once, and the first rank detects the difference at its next call.
+/// tensor of another rank. The comparison does not wait. The second rank that makes a call detects a difference
+/// immediately, and the first rank detects the difference at its next call.
 ///
 /// *Callers* one thread at a time.
 class rendezvous_log {

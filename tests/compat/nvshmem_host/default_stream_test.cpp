@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// Work of the stream. The work begins at once, takes a while, and calls `last` at its end.
+/// Work of the stream. The work begins immediately, takes a while, and calls `last` at its end.
 class StreamWork {
  public:
   explicit StreamWork(std::function<void()> last) {

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(1024) get_bw(arguments a) {
       a, [&](int i) { ops::get_nbi_block(a, window(a, i) + here.at, here.words); }, complete{});
 }
 
-/// Copies words one by one, with a few words of each thread in flight at once.
+/// Copies words one by one, with a few words of each thread in flight at the same time.
 template <class Load, class Store>
 __device__ void words_one_by_one(const part& here, Load load, Store store) {
   constexpr int at_once = 4;

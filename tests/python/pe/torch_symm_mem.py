@@ -247,7 +247,8 @@ def divergence():
 
 
 def first_divergence():
-    """As divergence(), with new tensors. The ranks get the error at once, without a timeout. Must be the last part."""
+    """As divergence(), with new tensors. The ranks get the error immediately, without a timeout. Must be the last
+    part."""
     mine = symm_mem.empty(16 if rank == 0 else 32, device=device)
     began = time.monotonic()
     if n > 1:

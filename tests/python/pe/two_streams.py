@@ -1,4 +1,5 @@
-"""Collectives of one team on two streams at once, on the host heap or on GPUs: pgasrun -n 2 python two_streams.py"""
+"""Collectives of one team on two streams at the same time, on the host heap or on GPUs: pgasrun -n 2 python
+two_streams.py"""
 
 import os
 import sys

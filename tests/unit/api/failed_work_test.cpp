@@ -1,4 +1,4 @@
-// Failed work on one PE's device: collective calls report the failure to all PEs at once.
+// Failed work on one PE's device: collective calls report the failure to all PEs immediately.
 #include <atomic>
 #include <chrono>
 #include <functional>

@@ -1,5 +1,5 @@
 /// @file
-/// When a process dies, all other processes get an error with the rank at once.
+/// When a process dies, all other processes get an error with the rank immediately.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// A PE that tries several addresses of another PE at once makes several connections and uses one of them. The other
-// connections are no reason for a warning.
+// A PE that tries several addresses of another PE at the same time makes several connections and uses one of them. The
+// other connections are no reason for a warning.
 #include "common/net/admission.hpp"
 
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
     send_message(held.back(), handshake::code_of(derive_job_key(decode_descriptors(introductions)),
                                                  handshake::role::connecting, as_pe_2, random_bits()));
 
-    connect_now(where).reset();  // closed at once
+    connect_now(where).reset();  // closed immediately
   };
   expect_no_error(run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
     config settings = quick();

@@ -97,7 +97,7 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
       held.push_back(std::move(flooder));
 
       held.push_back(knock(socket));  // sends no data
-      knock(socket).reset();          // closed at once
+      knock(socket).reset();          // closed immediately
     }
   });
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));

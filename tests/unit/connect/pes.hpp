@@ -20,8 +20,8 @@
 
 namespace pgas::unit_test {
 
-/// Runs `body(exchange)` as n threads at once. Returns the pgas::error that each thread threw. Any other exception
-/// fails the test.
+/// Runs `body(exchange)` as n threads at the same time. Returns the pgas::error that each thread threw. Any other
+/// exception fails the test.
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body);
 
 void expect_no_error(const std::vector<std::optional<error>>& ends);

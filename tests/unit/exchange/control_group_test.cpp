@@ -1,4 +1,4 @@
-// Exchanges among some PEs of a world: several groups at once, groups that are made and removed, and errors.
+// Exchanges among some PEs of a world: several groups at the same time, groups that are made and removed, and errors.
 #include "host/exchange/control_group.hpp"
 
 #include <gtest/gtest.h>

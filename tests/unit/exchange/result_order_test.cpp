@@ -1,4 +1,5 @@
-// A thread that has the result of a collective may end the process at once. By then, the other members have the result.
+// A thread that has the result of a collective may end the process immediately. By then, the other members have the
+// result.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

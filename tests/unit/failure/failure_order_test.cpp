@@ -1,4 +1,4 @@
-// A thread that observes a failure may end the process at once. By then, the neighbours have the cause.
+// A thread that observes a failure may end the process immediately. By then, the neighbours have the cause.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

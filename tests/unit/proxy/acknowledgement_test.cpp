@@ -1,4 +1,4 @@
-// When messages are acknowledged: with a reply, at once if a producer waits, else after a delay.
+// When messages are acknowledged: with a reply, immediately if a producer waits, else after a delay.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -3,7 +3,7 @@
     share_test.py PROGRAM [TEST...]
 
 PROGRAM is party.cpp, compiled for the host or for GPUs. Runs all tests, or the named tests. Each process is started by
-another process that ends at once, so no process is the parent or child of another process or of this script.
+another process that ends immediately, so no process is the parent or child of another process or of this script.
 """
 import os
 import pathlib
@@ -234,7 +234,7 @@ def a_thousand_at_once():
         other.say(f"together 100 1 {ticket}")
     for other in others:
         assert other.hear() == "100"
-    # If streams are busy, a thread releases closed memory, and there are several hundred pieces at once.
+    # If streams are busy, a thread releases closed memory, and there are several hundred pieces at the same time.
     assert comes(lambda: one.good("openers") == "openers", 10 * TOLD)
     for other in others:
         other.end()

@@ -1,4 +1,4 @@
-// Teams of threads and of forked processes: their data, many teams at once, and PEs that die.
+// Teams of threads and of forked processes: their data, many teams at the same time, and PEs that die.
 // tests/multi_pe/team_tests.cpp tests the use of teams with separate processes.
 #include "pgas/team.hpp"
 

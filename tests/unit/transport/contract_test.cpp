@@ -290,7 +290,7 @@ TEST_P(contract, wake_ends_a_wait_or_the_next) {
       EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30)) << "wake() did not end the wait";
     };
     pe.link->wake();
-    pe.link->wait(seconds(35));  // returns at once, because wake() was called before
+    pe.link->wait(seconds(35));  // returns immediately, because wake() was called before
     std::atomic<bool> over{false};
     std::thread waker([&] {
       while (!over) {

@@ -73,8 +73,8 @@ using body = std::function<void(lone_pe&)>;
   ::_exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/// The exit status of both processes, as a shell reports it. A process that has ended is reaped at once, because UCX
-/// checks whether the process exists. A stopped or hanging process is killed when the other has ended.
+/// The exit status of both processes, as a shell reports it. A process that has ended is reaped immediately, because
+/// UCX checks whether the process exists. A stopped or hanging process is killed when the other has ended.
 struct ends {
   int first = -1;
   int second = -1;
