@@ -162,7 +162,7 @@ class grid_on_chip {
     }
     if (limit == 0) {
       why_not_ = "a block would need " + std::to_string(view_.room) +
-                 " bytes of shared memory, so that not all would run at once: take more PEs or a smaller grid";
+                 " bytes of shared memory, so that not all would run together: take more PEs or a smaller grid";
       return;
     }
     make_lists();

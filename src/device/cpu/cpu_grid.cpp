@@ -74,9 +74,10 @@ void check_shape(const grid_shape& shape) {
   if (resident && blocks > most_threads_at_once / threads)
     throw error(
         code::launch_failed,
-        fmt::format("a grid of {} blocks of {} threads does not run all at once: the CPU takes {} blocks of that size "
-                    "({} threads). Launch fewer, or say resident = false if no block waits for another",
-                    blocks, threads, most_threads_at_once / threads, most_threads_at_once));
+        fmt::format(
+            "a grid of {} blocks of {} threads cannot run all blocks together: the CPU takes {} blocks of that size "
+            "({} threads). Launch fewer, or say resident = false if no block waits for another",
+            blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
 /// Runs a part of a grid: `count` blocks from `first` on, all at the same time. `whole` is the shared state of the grid

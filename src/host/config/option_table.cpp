@@ -82,18 +82,19 @@ constexpr std::array rows{
                    "memory if every PE has a GPU.",
            .aliases = heap_aliases,
            .choices = heap_words},
-    option{.name = "PGAS_MEM_HANDLE",
-           .field = &config::mem_handle,
-           .help =
-               "The kind of handle by which processes share memory. auto takes the first kind that works between all "
-               "PEs. cuda_ipc, the legacy handles of cudaMalloc, is for drivers without the other kinds: each PE "
-               "creates its whole heap at once. The heap then has PGAS_HEAP_LIMIT bytes, by default the larger of 1G "
-               "and PGAS_SEGMENT_SIZE, and a quarter as much (at least 32M) for memory of teams; external memory "
-               "can't be registered. On the host heap cuda_ipc makes such a heap of named handles, for tests.",
-           .former = "PGAS_HANDLE",
-           .former_words = former_handle_words,
-           .aliases = handle_aliases,
-           .choices = handle_words},
+    option{
+        .name = "PGAS_MEM_HANDLE",
+        .field = &config::mem_handle,
+        .help =
+            "The kind of handle by which processes share memory. auto takes the first kind that works between all "
+            "PEs. cuda_ipc, the legacy handles of cudaMalloc, is for drivers without the other kinds: each PE "
+            "creates its whole heap in one step. The heap then has PGAS_HEAP_LIMIT bytes, by default the larger of 1G "
+            "and PGAS_SEGMENT_SIZE, and a quarter as much (at least 32M) for memory of teams; external memory "
+            "can't be registered. On the host heap cuda_ipc makes such a heap of named handles, for tests.",
+        .former = "PGAS_HANDLE",
+        .former_words = former_handle_words,
+        .aliases = handle_aliases,
+        .choices = handle_words},
     option{.name = "PGAS_DEVICE",
            .field = &config::device,
            .help = "The ordinal of the GPU to use. -1: the application's current GPU, otherwise chosen by local rank.",
@@ -208,7 +209,7 @@ constexpr std::array rows{
 };
 
 constexpr other_variable from_pgasrun[] = {
-    {"PGAS_RANK", "the number of this process in its job"},
+    {"PGAS_RANK", "the rank of this process in its job"},
     {"PGAS_SIZE", "how many processes the job has"},
     {"PGAS_LOCAL_FD", "the inherited socket to pgasrun, over which the processes join"},
 };

@@ -22,19 +22,19 @@ device_placed_slots::device_placed_slots(device& device, const control_group& ev
   try {
     step_result mine;
     mine.call = {collective_step::kind::probe, 0, bytes, alignment, collective_step::nowhere};
-    mine.failure =
-        attempt(everyone,
-                fmt::format("create its whole heap of {} at once, to share it by {} (PGAS_HEAP_LIMIT makes it smaller)",
-                            format_bytes(whole), to_string(kind)),
-                [&] {
-                  own_.push_back(device_.create(whole, kind));
-                  std::byte* const start = start_of(own_.front());
-                  const std::uint64_t skipped = -reinterpret_cast<std::uintptr_t>(start) & (alignment - 1);
-                  slot_of(me) = start + skipped;
-                  mine.key.resize(sizeof skipped);
-                  std::memcpy(mine.key.data(), &skipped, sizeof skipped);
-                  if (domains.members().size() > 1) mine.handle = device_.export_segment(own_.front());
-                });
+    mine.failure = attempt(
+        everyone,
+        fmt::format("create its whole heap of {} in one step, to share it by {} (PGAS_HEAP_LIMIT makes it smaller)",
+                    format_bytes(whole), to_string(kind)),
+        [&] {
+          own_.push_back(device_.create(whole, kind));
+          std::byte* const start = start_of(own_.front());
+          const std::uint64_t skipped = -reinterpret_cast<std::uintptr_t>(start) & (alignment - 1);
+          slot_of(me) = start + skipped;
+          mine.key.resize(sizeof skipped);
+          std::memcpy(mine.key.data(), &skipped, sizeof skipped);
+          if (domains.members().size() > 1) mine.handle = device_.export_segment(own_.front());
+        });
     const std::vector<step_result> all = exchange(everyone, mine);
     check_step(all);
 

@@ -150,9 +150,10 @@ void event_state::check_maker() {
 void event_state::check_recorded() {
   check_maker();
   if (records() == 0)
-    throw error(code::invalid_argument,
-                "the event was never recorded, so a wait would return at once: wait for records() > 0 first, or use a "
-                "pgas::timeline, where a wait names a value");
+    throw error(
+        code::invalid_argument,
+        "the event was never recorded, so a wait would return immediately: wait for records() > 0 first, or use a "
+        "pgas::timeline, where a wait names a value");
 }
 
 std::optional<pid_t> event_state::end_of(std::uint64_t name) {

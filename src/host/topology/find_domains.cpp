@@ -28,7 +28,7 @@ namespace {
 
 /// The text for the log about the restrictions of a heap whose addresses the device chooses.
 constexpr const char* fixed_size =
-    ", so each PE creates its whole heap at once (PGAS_HEAP_LIMIT) and can't register external memory";
+    ", so each PE creates its whole heap in one step (PGAS_HEAP_LIMIT) and can't register external memory";
 
 /// The number of each PE's group, indexed by PE. A group is the set of PEs that have the same host and the same set of
 /// PGAS_P2P.

@@ -126,7 +126,7 @@ row check_process_handles() {
   bool gone = false;
   if (detail::process_of(::getppid(), gone)) return {"process handles", verdict::ok, "pidfd_open"};
   return {"process handles", verdict::slow, fmt::format("pidfd_open: {}", std::strerror(errno)),
-          "only closed sockets show that a PE has died, and not at once if a child process still has them open",
+          "only closed sockets show that a PE has died, and not immediately if a child process still has them open",
           seccomp_mend};
 }
 

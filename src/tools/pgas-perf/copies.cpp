@@ -231,12 +231,12 @@ std::vector<row> copy_rows() {
   using f = figure;
   using sh = shape;
   return {
-      {"put_bw", "puts of all blocks at once, each its part; an iteration ends with a barrier of the grid",
+      {"put_bw", "puts of all blocks together, each its part; an iteration ends with a barrier of the grid",
        f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<put_bandwidth>, all_put_wrong},
       {"get_bw", "the same with gets", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<get_bandwidth>,
        all_got_wrong},
       {"put_to_all_bw",
-       "puts of every PE to all others at once, of a part of the size to each; what the first PE of --pair puts",
+       "puts of every PE to all others together, of a part of the size to each; what the first PE of --pair puts",
        f::bandwidth, sh::grid, 64, no_limit, false, bytes_to_all, run_kernel<put_to_all>, put_to_all_wrong},
       {"p_bw", "p of 8 bytes by all threads", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<p_bandwidth>,
        all_put_wrong, true},

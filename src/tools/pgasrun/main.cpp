@@ -37,7 +37,7 @@ constexpr int most_pes = 4096;
       .paragraphs =
           {"When a PE fails, the others have the grace period to exit; then pgasrun kills them. No process that a PE "
            "has started outlives the job. pgasrun forwards a termination signal to all PEs; a second signal kills them "
-           "at once.",
+           "immediately.",
            "PE 0 reads the standard input unless that is a terminal. PEs inherit the environment. On several hosts, "
            "start programs with mpirun or srun."},
       .examples = {{"pgasrun -n 4 ./app", "four PEs"},

@@ -154,7 +154,7 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
 
 tools::page about_map() {
   return {
-      .summary = "measures every pair of PEs in both directions, alone and all at once, and names slow PEs and pairs",
+      .summary = "measures every pair of PEs in both directions, alone and all together, and names slow PEs and pairs",
       .paragraphs =
           {"Bandwidth, latency and atomics, in these patterns: alone, one pair at a time; shift, every PE to the PE at "
            "distance d, for every d; incast, all PEs to one PE, for every PE; all, every PE to all others.",
@@ -220,7 +220,7 @@ CLI::App* add_map_command(CLI::App& program, map_options& into) {
   app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken (default: 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  app->add_flag("--quick", into.quick, "pairs \"alone\" that have no PE in common run at once");
+  app->add_flag("--quick", into.quick, "pairs \"alone\" that have no PE in common run together");
   app->add_option("--limit", into.limit_seconds, "after which no step begins, what is left is said (default: 300)")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);

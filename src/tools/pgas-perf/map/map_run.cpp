@@ -109,7 +109,7 @@ std::string crowding_of(const world_map& map, const square<std::uint64_t>& words
   std::size_t cores = 0;
   for (const std::uint64_t word : all) cores += static_cast<std::size_t>(std::popcount(word));
   if (map.heap != "host" || cores == 0 || pes <= cores) return {};
-  return fmt::format("{} PEs share {} CPU core{}: what runs at once is timed by the scheduler", pes, cores,
+  return fmt::format("{} PEs share {} CPU core{}: what runs together is timed by the scheduler", pes, cores,
                      cores == 1 ? "" : "s");
 }
 

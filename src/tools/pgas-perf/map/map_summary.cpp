@@ -100,7 +100,7 @@ std::string world_line(const world_map& map) {
   const std::size_t n_hosts = std::set(hosts.begin(), hosts.end()).size();
   return fmt::format("{} PE{} on {} host{}, {}; puts of {} bytes{}", map.size(), map.size() == 1 ? "" : "s", n_hosts,
                      n_hosts == 1 ? "" : "s", list_of_names(devices), size_text(map.bytes),
-                     map.quick ? "; --quick: disjoint pairs at once" : "");
+                     map.quick ? "; --quick: disjoint pairs together" : "");
 }
 
 std::string complaint_line(const world_map& map) {

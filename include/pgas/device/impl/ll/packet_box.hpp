@@ -125,7 +125,7 @@ PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet
                                     (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 
-/// Packets that a thread handles at once: a block of 1024 threads has no registers for more.
+/// The packets that a thread handles at the same time: a block of 1024 threads has no registers for more.
 inline constexpr std::uint32_t packets_at_once = 4;
 
 /// One thread's share of sending a message that is not empty.

@@ -197,7 +197,7 @@ class cpu_block {
     if (num_blocks_ == 1) return *this;
     if (grid_ == nullptr)
       throw std::logic_error(
-          "this_grid: the blocks of this kernel do not all run at once; launch it with resident = true");
+          "this_grid: the blocks of this kernel do not all run together; launch it with resident = true");
     return {*grid_, block_rank_ * size_ + rank_, num_blocks_ * size_};
   }
 
