@@ -82,7 +82,8 @@ struct domain_channel {
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }
 
-/// Whether a team may have proxied members. If so, the team_hierarchy tells whether the team has proxied members.
+/// Whether a team may have proxied members. Only if the result is true, team_hierarchy::domains() must be read to find
+/// out whether the team has proxied members.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
@@ -261,7 +262,7 @@ PGAS_COLD void send_round(const domain_wait* wait) {
   notify_domain(channel, wait->what, to < domains ? to : to - domains, wait->due);
 }
 
-/// Goes on to the next domain of the thread's share. @return False after the last domain. With dissemination, the
+/// Continues with the next domain of the thread's share. @return False after the last domain. With dissemination, the
 /// message of a round has arrived, and `sends` is 1 if the next round has a message of this PE's domain.
 [[nodiscard]] PGAS_COLD bool next_wait(domain_wait* wait) {
   const team_hierarchy hierarchy = wait->here->channel().hierarchy;

@@ -46,7 +46,8 @@ template <class Words>
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
   w.acquire();  // the thread of this PE that used `seat` before has left the queue
-  // A successor reads `tail` and then links itself to `seat`. The release orders `taken` in `seat` before that.
+  // A successor reads `tail` and then links itself to `seat`. The release orders `taken` in `seat` before these
+  // accesses.
   w.release();
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
