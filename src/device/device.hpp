@@ -43,7 +43,7 @@ struct grid_state;
 /// interpret it.
 enum class segment_id : std::uint64_t {};
 
-/// One of the physical pieces that memory of the program consists of.
+/// A physical piece of memory that the program made. Such memory may consist of several pieces.
 struct external_segment {
   segment_id segment;
   std::size_t bytes;

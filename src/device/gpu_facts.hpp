@@ -14,7 +14,7 @@ namespace pgas::detail {
 struct gpu_pair {
   int to = 0;                   ///< the number of the other GPU
   bool access = false;          ///< whether loads and stores can access the other GPU's memory
-  bool native_atomics = false;  ///< whether native atomic operations can access that memory
+  bool native_atomics = false;  ///< whether native atomic operations can access the other GPU's memory
 };
 
 struct gpu_facts {

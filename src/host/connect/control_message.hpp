@@ -38,7 +38,7 @@ enum class message_kind : std::uint32_t {
 /// The kind of a collective. If the kinds of two PEs differ, the PEs make different calls, which is an error.
 /// await_leave precedes leave. Between the two calls, the end of a PE is still a failure.
 enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3, await_leave = 4, reduce = 5 };
-/// Whether the call belongs to leaving: a PE makes no other collective call after it.
+/// Whether the call is part of leaving the world: the PE makes no other collective call after this call.
 [[nodiscard]] constexpr bool is_end(collective call) {
   return call == collective::leave || call == collective::await_leave;
 }

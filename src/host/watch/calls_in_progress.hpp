@@ -88,7 +88,8 @@ class calls_in_progress {
     std::atomic<std::uint64_t> ns{0};
   };
 
-  /// Nanoseconds of a clock that takes a few nanoseconds to read and advances every few milliseconds.
+  /// The time of a coarse clock in nanoseconds. Reading the clock takes a few nanoseconds. The clock advances every few
+  /// milliseconds.
   [[nodiscard]] static std::int64_t coarse_ns() noexcept;
   void add(const char* name, std::int64_t ns) noexcept;
   [[nodiscard]] place& mine() noexcept { return places_[my_place()]; }

@@ -23,7 +23,7 @@ struct row {
   std::string found;
   std::string means{};     ///< the meaning; empty if the row is ok
   std::string fix{};       ///< a command or a setting; empty if the row is ok
-  std::vector<int> pes{};  ///< the PEs that report the finding, ascending; empty: the row is about the whole job
+  std::vector<int> pes{};  ///< the PEs that report the finding, ascending; empty: the row describes the whole job
 };
 
 /// The route from one PE to another.
