@@ -12,7 +12,8 @@
 // Decode sends orders: the number of a request, and the pages for it. Decode sends order k only when it has received
 // order k - window, so the order also tells prefill that its own pages of order k - window may be reused. When one
 // process has ended, the other one drops everything of it, and starts again with the next process. Pages of an
-// unfinished request are used again only after that: the old process is dead, so nothing of it writes into them.
+// unfinished request are used again only after the old process has ended, because this process may write into the pages
+// until then.
 //
 // PAUSE_US delays the copies by random times. With `early`, decode does not wait for the pages, and must find wrong
 // ones.
@@ -155,7 +156,7 @@ void prefill(const std::string& folder, unsigned pause_us) {
     examples::write_lines(folder + "/prefill", {mine, own.ticket()});
     step();
     std::vector<std::string> answer;
-    while (answer.size() != 5 || answer[0] != mine) {  // an answer to another offer is of no use
+    while (answer.size() != 5 || answer[0] != mine) {  // an answer to an earlier publication is ignored
       std::this_thread::sleep_for(milliseconds(5));
       answer = examples::read_lines(folder + "/decode");
       if (answer == all_is_done) return;

@@ -67,7 +67,7 @@ class Error(RuntimeError):
 
     code: Code
     pe: int | None
-    """The PE that it is about: the dead one, the one with other arguments."""
+    """The PE that the error concerns, such as the PE that died or the PE with other arguments."""
 
     def __init__(self, message: str, code: int = 304, pe: int = -1) -> None:
         super().__init__(message)
