@@ -136,7 +136,7 @@ PGAS_API void choose_bootstrap(const given<bootstrap_options>& options, const wa
 /// MASTER_ADDR/RANK/WORLD_SIZE, singleton.
 ///
 /// @throws error bootstrap_unavailable if `options.method` names a bootstrap that is not available; version_mismatch if
-/// `options` set a member that the library does not have.
+/// `options` sets a member that the library does not have.
 [[nodiscard, gnu::visibility("hidden")]] inline chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   chosen_bootstrap chosen;
   detail::choose_bootstrap(detail::give(options), detail::want(chosen));

@@ -143,8 +143,9 @@ class PGAS_API shared_memory {
   /// @param place the GPU, or the host
   /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
   /// @param options `block` has no effect
-  /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed. This function, and
-  /// all functions that take options: version_mismatch if `options` set a member that the library does not have.
+  /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed. This function and
+  /// all other functions that take options also throw version_mismatch if `options` sets a member that the loaded
+  /// library does not have.
   [[nodiscard, gnu::visibility("hidden")]] static shared_memory make(memory_place place, std::size_t bytes,
                                                                      const shared_memory_options& options = {}) {
     return make_new(place, bytes, detail::give(options));
@@ -261,11 +262,11 @@ class PGAS_API opened_memory {
   /// (ticket_options::ready), each call returns when the memory is ready: the host waits as in wait_host(), unless
   /// open_options disable that.
   ///
-  /// @throws error handle_invalid for text that is not a ticket or is damaged; authentication if the ticket has
-  /// expired, was revoked, was opened as often as it allows or is for another user, or if its timeline was destroyed;
-  /// peer_lost if the exporter has ended; wait_timeout, with the exporter's process id, if the exporter does not answer
-  /// or the memory does not become ready; peer_unreachable, with all attempts, if this process cannot use the memory;
-  /// system, out_of_memory.
+  /// @throws error handle_invalid if the text is not a ticket or is damaged; authentication if the ticket has expired,
+  /// was revoked, was opened as often as the ticket allows, or is for another user; authentication also if the timeline
+  /// of the ticket was destroyed; peer_lost if the exporter has ended; wait_timeout if the exporter does not answer, or
+  /// if the memory does not become ready in time (the message contains the exporter's process id); peer_unreachable if
+  /// this process cannot use the memory (the message lists all attempts); system, out_of_memory.
   [[nodiscard, gnu::visibility("hidden")]] static opened_memory open(std::string_view ticket,
                                                                      const open_options& options = {}) {
     return open_ticket(ticket, detail::give(options));

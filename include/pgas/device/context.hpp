@@ -200,7 +200,8 @@ class context {
     return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
-  // Data members that the host library fills. They are public for the library only: programs use the functions above.
+  // Data members that the host library fills. These members are public for the library only: programs use the functions
+  // above.
   std::uint32_t abi_ = 0;      ///< detail::context_layout
   std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;

@@ -30,8 +30,8 @@
 #else
 #define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-// The interface has thousands of functions. They are templates with a default argument, so the compiler compiles only
-// the functions that a program calls.
+// The interface has thousands of functions. The functions are templates with a default argument, so the compiler
+// compiles only the functions that a program calls.
 #define PGAS_NVSHMEM_FN             \
   template <int pgas_if_called = 0> \
   PGAS_NVSHMEM_INLINE

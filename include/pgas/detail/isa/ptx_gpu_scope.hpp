@@ -25,8 +25,8 @@ PGAS_FN void wait_for_predecessor() {
 #endif
 }
 
-/// Allows blocks of the stream's next kernel to become resident. They become resident when each block of this kernel
-/// has called this function or has ended.
+/// Allows blocks of the stream's next kernel to become resident. These blocks become resident when each block of this
+/// kernel has called this function or has ended.
 PGAS_FN void trigger_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

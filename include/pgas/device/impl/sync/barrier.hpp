@@ -51,7 +51,7 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// The members base, base + size, ... that exist, at most Batch members. They are polled at the same time.
+/// The members base, base + size, ... that exist, at most Batch members. These members are polled at the same time.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
