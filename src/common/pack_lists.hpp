@@ -1,6 +1,6 @@
 /// @file
 /// Converts lists of strings and lists of contributions to bytes, and back. Both ends have checked that they have the
-/// same version of the library. They have the same byte order.
+/// same version of the library. Both ends have the same byte order.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 /// @file
-/// The identity of a process: its number and its start time, because the kernel reuses numbers; and of the system that
-/// it runs in. fork_guard.hpp detects children of fork().
+/// The identity of a process: the process id and the start time, because the kernel reuses process ids. Also the
+/// identity of the system in which the process runs. fork_guard.hpp detects children of fork().
 #pragma once
 
 #include <sys/types.h>

@@ -111,8 +111,8 @@ class device {
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
   /// Returns memory that the program made as segments, one for each physical piece, in order. The segments can be
-  /// exported as `kind` and mapped. They stay valid until destroy(), even if the program frees its memory. *Errors*
-  /// invalid_argument, handle_exchange with the reason.
+  /// exported as `kind` and mapped. The segments stay valid until destroy(), even if the program frees its memory.
+  /// *Errors* invalid_argument, handle_exchange with the reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
   /// Whether the device itself chooses the addresses of segments of this kind. Such a segment has its address from
   /// create() or import_segment() to destroy(). address_of() returns the address, and map() refuses the segment.

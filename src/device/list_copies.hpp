@@ -1,5 +1,5 @@
 /// @file
-/// Copies of lists by streams of the application, in memory that this process has mapped. They need no world.
+/// Copies of lists by streams of the application, in memory that this process has mapped. The copies need no world.
 #pragma once
 
 #include <cstddef>

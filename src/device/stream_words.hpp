@@ -1,6 +1,6 @@
 /// @file
-/// Words in pages of host memory that streams of several processes write and wait for. They need no world. The timeline
-/// and the ipc_event of the host library use them.
+/// Words in pages of host memory that streams of several processes write and wait for. The words need no world. The
+/// timeline and the ipc_event of the host library use them.
 #pragma once
 
 #include <cstddef>

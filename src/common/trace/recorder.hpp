@@ -31,7 +31,7 @@ struct recorded_event {
 class recorder {
  public:
   static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
-  /// The number of events of a thread. They need 6 MiB; the system allocates pages when they are first written.
+  /// The number of events of a thread. These events need 6 MiB; the system allocates pages when they are first written.
   static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);

@@ -572,8 +572,8 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines do not split aligned words. They need no multiprocessor, while spinning kernels may occupy all
-  // multiprocessors.
+  // The copy engines do not split aligned words. Copy engines need no multiprocessor, while spinning kernels may occupy
+  // all multiprocessors.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }

@@ -30,7 +30,8 @@ std::string text_of(const gpu_uuid& uuid) {
 
 namespace {
 
-/// The UUIDs by number. They are queried once, because the GPUs that a process sees do not change.
+/// The UUIDs, indexed by the GPU's number. The UUIDs are queried once, because the GPUs that a process sees do not
+/// change.
 const std::vector<gpu_uuid>& visible_uuids() {
   static const std::vector<gpu_uuid> all = [] {
     std::vector<gpu_uuid> found(static_cast<std::size_t>(visible_gpus()));

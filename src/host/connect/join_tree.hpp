@@ -1,6 +1,6 @@
 /// @file
-/// The joining of the PEs. They exchange their addresses over the bootstrap. Each PE connects to its neighbours in the
-/// tree. All PEs agree on the outcome.
+/// The joining of the PEs. The PEs exchange their addresses over the bootstrap. Each PE connects to its neighbours in
+/// the tree. All PEs agree on the outcome.
 #pragma once
 
 #include <chrono>

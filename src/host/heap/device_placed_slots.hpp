@@ -36,8 +36,8 @@ class device_placed_slots {
 
   /// The starts of the slots, indexed by domains::index().
   [[nodiscard]] const std::vector<std::byte*>& addresses() const noexcept { return addresses_; }
-  /// Releases the blocks of peers. They must not be accessed any more, because their owners may free them after the
-  /// next barrier.
+  /// Releases the blocks of peers. These blocks must not be accessed any more, because their owners may free them after
+  /// the next barrier.
   void close_peers() noexcept;
 
  private:

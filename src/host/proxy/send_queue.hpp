@@ -1,5 +1,5 @@
 /// @file
-/// The messages from one PE to another. They are filled, numbered, and held back while too many are in flight.
+/// The messages from one PE to another. Messages are filled, numbered, and held back while too many are in flight.
 #pragma once
 
 #include <algorithm>

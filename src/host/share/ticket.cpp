@@ -85,7 +85,8 @@ blob to_bytes(std::string_view text) {
     have -= 8;
     bytes.push_back(static_cast<std::byte>(bits >> have & 0xff));
   }
-  // The last digit has unused bits. They must be zero, because otherwise the same ticket would have several texts.
+  // The last digit has unused bits. These bits must be zero, because otherwise the same ticket would have several
+  // texts.
   if (have >= 6 || (bits & ((1u << have) - 1)) != 0) damaged("was cut off or changed");
   return bytes;
 }

@@ -135,8 +135,8 @@ std::string list_of(const std::vector<int>& pes) {
   return text;
 }
 
-/// The wait that a report describes. A wait for a word is preferred, because other PEs can end it. They cannot end a
-/// wait for the PE's own blocks.
+/// The wait that a report describes. A wait for a word is preferred, because other PEs can end it. Other PEs cannot end
+/// a wait for the PE's own blocks.
 const wait& telling_wait(const pe_state& state) {
   const auto found =
       std::ranges::find_if(state.waits, [](const wait& item) { return item.word && item.what != "a grid barrier"; });

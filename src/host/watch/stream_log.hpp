@@ -1,6 +1,6 @@
 /// @file
-/// The waits and writes that the host has last enqueued on streams, in their order. They show the work that a waiting
-/// stream has not run yet. Used by wait_report.
+/// The waits and writes that the host has last enqueued on streams, in their order. The entries show the work that a
+/// waiting stream has not run yet. Used by wait_report.
 #pragma once
 
 #include <array>

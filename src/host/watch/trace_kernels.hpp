@@ -14,7 +14,7 @@
 
 namespace pgas::detail {
 
-/// The recorded operations. They have the same names as in failure records and in pgas-why.
+/// The recorded operations. Operations have the same names as in failure records and in pgas-why.
 struct kernel_tracks {
   /// A track for each thread that has recorded operations. Only the leaders of groups record.
   std::vector<trace::track> tracks;

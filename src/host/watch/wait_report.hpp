@@ -71,9 +71,9 @@ class wait_report {
 
   /// Asks the kernels: from now on their waits leave answers.
   void ask();
-  /// Whether the answers are enough to report the waits of this PE. They are incomplete if no kernel has answered, and
-  /// a call that names no word began before the question. The threads of the call's kernel may not have run since the
-  /// question.
+  /// Whether the answers are enough to report the waits of this PE. The answers are incomplete if no kernel has
+  /// answered, and a call that names no word began before the question. The threads of the call's kernel may not have
+  /// run since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();

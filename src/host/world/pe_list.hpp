@@ -22,8 +22,8 @@ class pe_list {
   void set_proxied(int pe, const std::string& route);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(pes_.size()); }
-  /// The properties of a PE, valid for the lifetime of this object. They are made at the first call. *Callers* any
-  /// thread.
+  /// The properties of a PE, valid for the lifetime of this object. The properties are made at the first call.
+  /// *Callers* any thread.
   [[nodiscard]] const pe_info& at(int pe) const;
   /// The number of PEs that have the device of PE `pe`.
   [[nodiscard]] int on_device_of(int pe) const;

@@ -1,5 +1,5 @@
 /// @file
-/// Checks of a whole job. They compare the PEs' facts, and try UCX, /dev/shm, and TCP between the hosts.
+/// Checks of a whole job. The checks compare the PEs' facts, and try UCX, /dev/shm, and TCP between the hosts.
 #pragma once
 
 #include <vector>

@@ -41,7 +41,7 @@ struct arrows {
 /// update. The updates of a word are ordered by their start times.
 [[nodiscard]] arrows find_arrows(const pgas::trace::document& trace);
 
-/// Writes the arrows into the events. They replace earlier arrows.
+/// Writes the arrows into the events. The new arrows replace earlier arrows.
 void draw(const arrows& found, pgas::trace::document& into);
 
 }  // namespace pgas_trace

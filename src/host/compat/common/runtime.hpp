@@ -135,8 +135,8 @@ class runtime {
   /// Whether a team with this number exists. Joins.
   [[nodiscard]] bool has_team(int number);
 
-  /// The settings of the environment. The first call of this function or of start() reads the settings. They are kept
-  /// until the last stop(), so that each remark about them is logged once. *Errors* config_value.
+  /// The settings of the environment. The first call of this function or of start() reads the settings. The settings
+  /// are kept until the last stop(), so that each remark about them is logged once. *Errors* config_value.
   [[nodiscard]] const config& settings();
   /// Logs the reason why a call returned a failure status or null. Bad arguments and full memory are logged at level
   /// `expected`, because the program may expect them.

@@ -13,7 +13,7 @@
 
 namespace pgas::compat {
 
-/// All copies. They are on the world's GPU, even if another GPU is current in a call. *Callers* any thread.
+/// All copies. The copies are on the world's GPU, even if another GPU is current in a call. *Callers* any thread.
 class state_registry {
  public:
   /// The instance of this library. Never destroyed, because units unregister their copies while the process ends.

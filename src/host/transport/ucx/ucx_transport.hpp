@@ -17,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// Puts are puts of UCX. They are reported as done after a flush of their endpoint: one flush for all puts between two
+/// Puts are puts of UCX. Puts are reported as done after a flush of their endpoint: one flush for all puts between two
 /// calls of progress(). Messages are eager active messages. PEs exchange disconnect messages before they close
 /// connections, so that no PE closes a connection that its peer still uses.
 class ucx_transport final : public transport {

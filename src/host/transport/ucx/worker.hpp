@@ -13,8 +13,8 @@ namespace pgas::detail {
 /// Owns the context and the worker. *Callers* any thread for mapping memory; one thread at a time for the worker.
 class ucx_worker {
  public:
-  /// *Errors* transport_failed with the message of UCX, or for a state in which UCX would end the process or connect no
-  /// PEs; system if no thread can be started.
+  /// *Errors* transport_failed with the message of UCX; also transport_failed if UCX would end the process or connect
+  /// no PEs; system if no thread can be started.
   explicit ucx_worker(const ucx_settings& settings);
   ~ucx_worker();
   ucx_worker(const ucx_worker&) = delete;
