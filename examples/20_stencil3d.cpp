@@ -101,9 +101,9 @@ struct iterate_interior {
   }
 };
 
-// The number of blocks that compute the boundary concurrently with the interior. They should take half as long as the
-// interior, according to times on an H100. Most of the time these blocks wait for memory and fences, and they reduce
-// the number of blocks for the interior.
+// The number of blocks that compute the boundary concurrently with the interior. These blocks should take half as long
+// as the interior, according to times on an H100. Most of the time these blocks wait for memory and fences, and they
+// reduce the number of blocks for the interior.
 [[nodiscard]] unsigned blocks_beside(double boundary_points, double interior_points) {
   return static_cast<unsigned>(8192 * boundary_points / interior_points) + 1;
 }

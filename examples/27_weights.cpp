@@ -1,6 +1,6 @@
 // A trainer hands new versions of its weights to inference engines, which shard the weights in another way. The trainer
 // is a job of M PEs, each with some rows of every tensor. Each of the N engines is a program of its own, with some
-// columns of every tensor. They find one another through tickets in a folder, and may be killed and restarted.
+// columns of every tensor. The programs find one another through tickets in a folder, and may be killed and restarted.
 //
 //     pgasrun -n M 27_weights train FOLDER VERSIONS ENGINES [PAUSE_US]
 //     27_weights serve FOLDER NUMBER ENGINES VERSIONS [careless]      NUMBER: 0 to ENGINES - 1

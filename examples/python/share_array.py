@@ -1,4 +1,5 @@
-"""Two independent processes share an array by a ticket. They access the array alternately, ordered by two timelines.
+"""Two independent processes share an array by a ticket. The processes access the array alternately, ordered by two
+timelines.
 
     python share_array.py
 """

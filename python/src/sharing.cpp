@@ -1,4 +1,4 @@
-// Python functions that need no world. They share memory and timelines by tickets, and copy lists of pages.
+// Python functions that need no world. These functions share memory and timelines by tickets, and copy lists of pages.
 #include <nanobind/stl/chrono.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -3,9 +3,9 @@
 
 Usage: check_exports.py LIST NM LIBRARY...
 
-Weak functions of the library's own namespace are left out. They are inline functions and templates. Each program that
-uses them contains them as well, and they differ between compilers. Weak functions of the standard library must not be
-exported.
+Weak functions of the library's own namespace are left out. Weak functions are inline functions and templates. Each
+program that uses them contains them as well, and they differ between compilers. Weak functions of the standard library
+must not be exported.
 """
 
 import fnmatch

@@ -1,6 +1,6 @@
 /// @file
-/// The backend's queries to CUDA. They use torch's own guard and the driver, so the library works with builds of torch
-/// with and without CUDA.
+/// The backend's queries to CUDA. The queries use torch's own guard and the driver, so the library works with builds of
+/// torch with and without CUDA.
 #pragma once
 
 namespace pgas::torch_backend {

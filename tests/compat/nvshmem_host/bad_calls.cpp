@@ -1,4 +1,4 @@
-// Calls with wrong arguments of functions without a status. Each call ends all PEs.
+// Passes invalid arguments to functions without a status. Each call ends all PEs.
 #include "../bad_calls.hpp"
 
 #include <nvshmem.h>

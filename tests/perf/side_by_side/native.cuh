@@ -1,5 +1,6 @@
 /// @file
-/// pgas' own operations, for rows whose operations NVSHMEM does not have. They use the same context as nvshmem.h.
+/// pgas' own operations, for rows whose operations NVSHMEM does not have. These operations use the same context as
+/// nvshmem.h.
 #pragma once
 
 #include <nvshmem.h>

@@ -1,4 +1,4 @@
-"""Kernels of import_orders.py. They are in a separate file, because import_orders.py imports Triton at different
+"""Kernels of import_orders.py. The kernels are in a separate file, because import_orders.py imports Triton at different
 times."""
 
 import triton

@@ -92,9 +92,9 @@ TEST(strangers, who_say_nothing_and_stay) {
   });
 }
 
-/// Processes that connect to rank 0 as fast as they can until the object is destroyed. They never wait: while the
-/// listener's queue is full, the kernel drops their packets, so a blocking connect would take a second. They reset
-/// their connections, so that no connection stays in the kernel.
+/// Processes that connect to rank 0 as fast as they can until the object is destroyed. The threads never wait: while
+/// the listener's queue is full, the kernel drops their packets, so a blocking connect would take a second. The threads
+/// reset their connections, so that no connection stays in the kernel.
 class flood {
  public:
   flood(const tcp_address& to, int processes, seconds longest) {
