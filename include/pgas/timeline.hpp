@@ -96,7 +96,7 @@ class PGAS_API timeline {
   /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch waits for the
   /// same value again, so the program must reset the timeline between two launches. *Order* later work of the stream
   /// sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended without this value. On
-  /// the host the stream's synchronize() throws peer_lost, or this call if `stream` is null.
+  /// the host, the stream's synchronize() throws peer_lost. If `stream` is null, this call throws peer_lost.
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;
