@@ -100,7 +100,7 @@ unique_fd open_pidfd(int fd) {
 unique_fd process_of(pid_t pid, bool& gone) {
   gone = false;
 #ifdef SYS_pidfd_open
-  // 0 means that the process has no number in this namespace.
+  // 0 means that the process has no process id in this namespace.
   if (pid > 0 && pid != ::getpid()) {
     unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // exec closes the descriptor
     gone = !process && errno == ESRCH;

@@ -77,7 +77,7 @@ void cuda_stream_order::record_late(CUstream captured) {
       // The captured work follows the stream's earlier work if the graph is launched on this stream. If the graph is
       // launched on another stream, this code cannot order the work, so collective.hpp asks the program to synchronise
       // the stream. A better solution is not known:
-      // - CUDA tells a library neither that a capture begins nor that a graph is launched. It refuses a record of the
+      // - CUDA tells a library neither that a capture begins nor that a graph is launched. CUDA refuses a record of the
       //   earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture; a record
       //   of the whole context (cuCtxRecordEvent) does the same.
       // - An event after each eager collective would work. It costs 0.5 us and prevents the early set-up of the next

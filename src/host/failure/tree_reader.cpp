@@ -184,8 +184,8 @@ void tree_reader::on_process_end(const watched_process& one) {
 }
 
 void tree_reader::on_disconnect(tree_link& from) {
-  // Ends the sending direction. The peer may wait for this end of the stream. It tells the peer that this PE has
-  // received all messages.
+  // Ends the sending direction. The peer may wait for this end of the stream. The end of the stream tells the peer that
+  // this PE has received all messages.
   if (!from.finished.exchange(true)) from.to->finish();
   from.ended = true;
   questions_.on_end(from.pe);

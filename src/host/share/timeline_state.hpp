@@ -53,8 +53,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   /// *Errors* device_unavailable.
   [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
-  /// Returns a shared owner of the timeline. The last owner closes the timeline. It is destroyed when streams have
-  /// completed the work that may use it.
+  /// Returns a shared owner of the timeline. The last owner closes the timeline. The timeline is destroyed when streams
+  /// have completed the work that may use it.
   [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> result);
 
   /// The object that tickets open. Guarded by mutex().

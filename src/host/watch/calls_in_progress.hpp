@@ -37,8 +37,8 @@ class calls_in_progress {
     std::chrono::nanoseconds time;
   };
 
-  /// Begins the outermost call of this thread. Returns whether the call was entered into the list. It is not entered if
-  /// another thread that shares the slot is in a call.
+  /// Begins the outermost call of this thread. Returns whether the call was entered into the list. A call is not
+  /// entered if another thread that shares the slot is in a call.
   /// @param name must stay valid until the process ends
   [[nodiscard]] bool enter(const char* name) noexcept;
   /// Ends a call for which enter() returned true.

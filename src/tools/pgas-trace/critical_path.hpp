@@ -30,9 +30,9 @@ struct stretch {
 /// than two such barriers, the interval from the first event to the last event.
 [[nodiscard]] stretch last_iteration(const pgas::trace::document& trace);
 
-/// The path is followed from the end of the interval back in time, beginning at the PE that ended last. It continues at
-/// another PE in two cases: a signal of that PE ended a wait, and was sent after the wait had begun; or that PE was the
-/// last PE in a collective. The steps are in the order of time.
+/// The path is followed from the end of the interval back in time, beginning at the PE that ended last. The path
+/// continues at another PE in two cases: a signal of that PE ended a wait, and was sent after the wait had begun; or
+/// that PE was the last PE in a collective. The steps are in the order of time.
 [[nodiscard]] std::vector<path_step> critical_path(const pgas::trace::document& trace, const arrows& found,
                                                    const stretch& within);
 

@@ -29,7 +29,8 @@ struct pe_process {
   /// remedy.
   [[nodiscard]] static pe_process start(int rank, int size, const std::vector<std::string>& command, bool tagged);
 
-  /// Whether the process has ended. Sets `status`. It stays a zombie until reap(), so no other process gets its number.
+  /// Whether the process has ended. Sets `status`. The process stays a zombie until reap(), so no other process gets
+  /// its process id.
   bool has_ended();
   /// Waits for the end of the process for at most `limit`. Returns whether it has ended.
   bool has_ended_within(milliseconds limit);

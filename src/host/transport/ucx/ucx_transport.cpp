@@ -25,8 +25,8 @@ constexpr milliseconds while_closing{50};
 /// The time limit for requests to peers that do not disconnect, and for closing.
 constexpr milliseconds longest_closing{2000};
 
-/// Whether the CPU can read the byte at `address`. It cannot read memory of a GPU. Without its CUDA part, UCX treats
-/// GPU memory as memory of the CPU, and the process would crash at the first access.
+/// Whether the CPU can read the byte at `address`. The CPU cannot read memory of a GPU. Without its CUDA part, UCX
+/// treats GPU memory as memory of the CPU, and the process would crash at the first access.
 [[nodiscard]] bool cpu_can_read(const void* address) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
