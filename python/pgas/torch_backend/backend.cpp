@@ -7,7 +7,7 @@
 namespace pgas::torch_backend {
 namespace {
 
-/// Never destroyed, because tensors may be freed at process exit.
+/// This object is never destroyed, because tensors may be freed at process exit.
 backend* current = nullptr;
 
 /// torch's group with this name; undefined if there is none.

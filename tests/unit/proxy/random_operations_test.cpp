@@ -170,7 +170,7 @@ class random_pe {
   const producer ring_;
   std::mt19937_64 random_;
   std::vector<std::vector<std::byte>> model_;  ///< by PE
-  std::vector<std::vector<range>> dirty_;      ///< by PE, the ranges written since the last fence
+  std::vector<std::vector<range>> dirty_;      ///< for each PE, the ranges written since the last fence
   std::vector<std::uint64_t> added_;
 };
 
