@@ -38,6 +38,7 @@ ELSEWHERE = {
     "include/pgas/device/README.md": "reference/device-operations.md",
     "include/pgas/device/MEMORY_MODEL.md": "concepts/memory-model-rules.md",
     "bootstrap/README.md": "contribute/bootstraps.md",
+    "integrations/nixl/README.md": "guides/nixl.md",
     "examples/08_from_nvshmem.md": "coming/nvshmem-example.md",
     "examples/09_from_openshmem.md": "coming/openshmem-example.md",
     "tests/perf/RESULTS.md": "performance-results.md",

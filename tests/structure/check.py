@@ -20,9 +20,9 @@ from words import dead_link, dead_path, given_up, given_up_words, one_row_per_wo
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
 HEADER_SUFFIXES = {".hpp", ".h", ".cuh"}
 SIZED_SUFFIXES = SOURCE_SUFFIXES | {".py", ".cmake", ".sh"}
-SOURCE_FOLDERS = ("include", "src", "bootstrap")
+SOURCE_FOLDERS = ("include", "src", "bootstrap", "integrations")
 ALL_FOLDERS = SOURCE_FOLDERS + ("tests", "examples", "cmake", "python")
-WORD_FOLDERS = ("include", "src", "bootstrap", "examples", "docs", "python")
+WORD_FOLDERS = SOURCE_FOLDERS + ("examples", "docs", "python")
 WORD_SUFFIXES = SIZED_SUFFIXES | {".inc", ".in", ".md"}
 MOST_LINES = 800
 LEAST_LINES = 25
@@ -32,6 +32,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 CUDA_HEADER = re.compile(r"^(cuda[_./]|cuda$|cooperative_groups|nvtx3/|nvml|nvrtc|nvToolsExt|cub/|thrust/|device_launch|vector_types)")
 UCX_HEADER = re.compile(r"^(ucp|uct|ucs|ucm)/")
 PMIX_HEADER = re.compile(r"^(pmix|pmi2?\.h)")
+NIXL_HEADER = re.compile(r"^(nixl\w*\.h$|backend/backend_|common/nixl_|telemetry_event\.h)")
 MPI_HEADER = re.compile(r"^mpi\.h$")
 OTHER_LIBRARY = re.compile(r"^(hwloc|infiniband/|rdma/|nlohmann/|CLI/|benchmark/)")
 
@@ -124,12 +125,14 @@ def third_party(file: Source):
     for line, name in file.includes():
         if CUDA_HEADER.match(name):
             public = file.under("include/pgas/device", "include/pgas/detail", "include/pgas/compat")
-            if not public and not file.under("src/device/cuda"):
-                yield line, f"{name}: CUDA headers only in src/device/cuda and in include/pgas/{{device,detail,compat}}"
+            if not public and not file.under("src/device/cuda", "integrations"):
+                yield line, f"{name}: CUDA headers only in src/device/cuda, include/pgas/{{device,detail,compat}} and integrations"
         elif UCX_HEADER.match(name) and not file.under("src/host/transport/ucx"):
             yield line, f"{name}: UCX headers only in src/host/transport/ucx"
         elif PMIX_HEADER.match(name) and not file.under("bootstrap/pmix"):
             yield line, f"{name}: PMIx headers only in bootstrap/pmix"
+        elif NIXL_HEADER.match(name) and not file.under("integrations/nixl"):
+            yield line, f"{name}: NIXL headers only in integrations/nixl"
         elif MPI_HEADER.match(name) and file.path != "include/pgas/mpi.hpp":
             yield line, f"{name}: MPI's header only in include/pgas/mpi.hpp"
         elif OTHER_LIBRARY.match(name) and file.under("src/host", "include"):
@@ -148,6 +151,15 @@ def bootstrap_sight(file: Source):
             yield line, f"{name}: a bootstrap sees nothing of the library's inside but src/common"
         elif name.startswith("bootstrap/") and not file.under("bootstrap"):
             yield line, f"{name}: src/common is below the bootstraps"
+
+
+def integration_sight(file: Source):
+    """Plugins for other programs are users of the library: they include public headers, and nothing includes them."""
+    for line, name in file.includes():
+        if file.under("integrations") and re.match(r"(host|device|bootstrap)/|common/(?!nixl_)|pgas/(detail|compat)/", name):
+            yield line, f"{name}: integrations see the public headers only"
+        elif name.startswith("integrations/"):
+            yield line, f"{name}: nothing includes integrations"
 
 
 def host_sight(file: Source):
@@ -341,8 +353,8 @@ def noun(file: Source):
             yield line, f"the name `{found.group(1)}` does not say what the thing is"
 
 
-SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, folders_include_downwards, backends_apart, leaves, environment,
-                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small, noun)
+SOURCE_RULES = (layer, third_party, bootstrap_sight, integration_sight, host_sight, folders_include_downwards, backends_apart, leaves,
+                environment, no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, own_names, unfinished, too_small, noun)
 
 
 # ---- all files ------------------------------------------------------------------------------------------------------

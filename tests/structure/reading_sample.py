@@ -13,7 +13,7 @@ import random
 import re
 from typing import Iterator, NamedTuple
 
-SOURCE_FOLDERS = ("include", "src", "bootstrap", "tests", "examples", "python")
+SOURCE_FOLDERS = ("include", "src", "bootstrap", "integrations", "tests", "examples", "python")
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".inc"}
 PAGE_FOLDERS = ("docs", "include", "examples", "bootstrap", "python")
 PUBLIC_HEADERS = ("*.hpp", "*.h", "device/*.hpp")

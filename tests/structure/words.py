@@ -69,7 +69,7 @@ def one_row_per_word(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
             yield GLOSSARY, number, f"{word}: line {rows[word]} defines this word, too"
 
 
-PATH_IN_PAGE = re.compile(r"`((?:include|src|bootstrap|tests|examples|docs)/[\w./*-]+)`")
+PATH_IN_PAGE = re.compile(r"`((?:include|src|bootstrap|integrations|tests|examples|docs)/[\w./*-]+)`")
 
 
 def dead_path(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
@@ -82,7 +82,7 @@ def dead_path(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
                     yield page.relative_to(root).as_posix(), number, f"{path} does not exist"
 
 
-PAGE_FOLDERS = ("docs", "bootstrap", "examples", "include", "python", "src", "tests")
+PAGE_FOLDERS = ("docs", "bootstrap", "examples", "include", "integrations", "python", "src", "tests")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 

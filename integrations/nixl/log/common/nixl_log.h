@@ -1,0 +1,31 @@
+/// @file
+/// Stands in front of NIXL's header of the same name, which needs the headers and libraries of the version of Abseil
+/// that NIXL was built with. A plugin without Abseil works with any build of NIXL. The names are those that NIXL's
+/// headers for plugins use; they are no macros here. The backend itself logs by report.hpp.
+#pragma once
+
+#include <iostream>
+
+/// One line of the log, on the standard error output.
+class nixl_log_line {
+ public:
+  explicit nixl_log_line(const char* start) { std::cerr << start; }
+  ~nixl_log_line() { std::cerr << '\n'; }
+  nixl_log_line(const nixl_log_line&) = delete;
+  nixl_log_line& operator=(const nixl_log_line&) = delete;
+  /// Writes a part of the line.
+  template <class Part>
+  const nixl_log_line& operator<<(const Part& part) const {
+    std::cerr << part;
+    return *this;
+  }
+};
+
+/// Begins lines of the log.
+struct nixl_log {
+  nixl_log_line operator<<(const char* start) const { return nixl_log_line(start); }
+};
+inline constexpr nixl_log NIXL_ERROR;
+
+/// A check of NIXL's debug builds.
+inline void NIXL_ASSERT(bool) {}

@@ -1,0 +1,55 @@
+/// @file
+/// The metadata of memory that NIXL keeps for the backend: memory of this agent, which tickets share, and memory of
+/// other agents, which tickets open.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/backend_aux.h"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::nixl {
+
+/// Memory of this agent. The ticket is the public metadata.
+class registered_memory final : public nixlBackendMD {
+ public:
+  /// *Errors* as shared_memory::share(), which refuses memory that cannot be shared.
+  explicit registered_memory(const nixlBasicDesc& range);
+
+  /// The ticket of the whole memory. It opens the memory for processes of this user until the memory is deregistered.
+  [[nodiscard]] const std::string& ticket() const noexcept { return ticket_; }
+  /// The range that was registered.
+  [[nodiscard]] const nixlBasicDesc& range() const noexcept { return range_; }
+
+ private:
+  nixlBasicDesc range_;
+  shared_memory memory_;
+  std::string ticket_;
+};
+
+/// Memory of another agent, or memory of this agent as the other side of a transfer of this agent to itself.
+///
+/// The memory is opened for each device that copies it, at the first transfer of that device.
+/// *Callers* any thread.
+class remote_memory final : public nixlBackendMD {
+ public:
+  /// @param range the addresses in the agent that has registered the memory
+  /// @param ticket its public metadata
+  remote_memory(const nixlBasicDesc& range, std::string ticket);
+
+  /// The memory as `place` accesses it. The mapping exists as long as the result. *Errors* as opened_memory::open().
+  [[nodiscard]] std::shared_ptr<const opened_memory> opened_for(memory_place place);
+  /// The address in `opened` of a part of the memory. *Errors* invalid_argument if the part is not inside the range.
+  [[nodiscard]] std::byte* translate(const opened_memory& opened, const nixlBasicDesc& part) const;
+
+ private:
+  const nixlBasicDesc range_;
+  const std::string ticket_;
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<const opened_memory>> opened_;  ///< by the number of the GPU, or -1
+};
+
+}  // namespace pgas::nixl
