@@ -51,7 +51,8 @@ def _indices(index: Any, pages: int, what: str, role: str) -> Array | None:
         raise TypeError(f"{what}: the indices of the {role} are a contiguous array of int32 or int64 with one dimension, not of "
                         f"{about.dtype} with the shape {tuple(about.shape)}")
     if about.size > 0 and gpu_of(about) is None:
-        numbers = numpy.frombuffer((ctypes.c_char * (about.size * about.itemsize)).from_address(about.ptr), about.dtype)
+        memory = memoryview((ctypes.c_char * (about.size * about.itemsize)).from_address(about.ptr))
+        numbers = numpy.frombuffer(memory, about.dtype)
         least, most = int(numbers.min()), int(numbers.max())
         if least < 0 or most >= pages:
             raise IndexError(f"{what}: the {role} has pages 0 to {pages - 1}, and its indices go from {least} to {most}")
