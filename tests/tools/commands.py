@@ -19,7 +19,9 @@ def call(*words, **variables):
 
 def printed(*words):
     job = call(*words)
-    assert (job.returncode, job.stderr) == (0, ""), (words, job)
+    # Other tests, which run at the same time, ask all jobs of this machine as another user.
+    errors = [line for line in job.stderr.splitlines() if "does not answer user" not in line]
+    assert (job.returncode, errors) == (0, []), (words, job)
     return job.stdout
 
 
