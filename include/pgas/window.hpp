@@ -35,8 +35,8 @@ class window_state;
 /// work that was enqueued before the destruction has ended.
 /// *Memory* on a GPU heap: memory of cudaMalloc, of a pool with descriptors, or of cuMemCreate, on this PE's GPU. The
 /// other members can reach the whole allocation, or the whole pool. On the host heap: shared mappings of whole memory
-/// files, such as memory of shared_memory::make(). A member must not free its memory before all members have destroyed
-/// the window. The table takes 16 bytes for each member, on the GPU.
+/// files, such as memory of shared_memory::make() with a multiple of 2 MiB. A member must not free its memory before
+/// all members have destroyed the window. The table takes 16 bytes for each member, on the GPU.
 class PGAS_API window {
  public:
   window() noexcept;

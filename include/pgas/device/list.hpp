@@ -82,8 +82,9 @@ PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_
 /// @brief Copies the blocks of `list` in memory that this process has mapped: its own memory, the memory of direct PEs
 /// (context::remote()), and memory opened by a ticket (shared_memory.hpp). Needs no context.
 ///
-/// *Callers* all threads of the group `g`, converged, with the same arguments. *On return* the blocks are copied, for
-/// all threads of the group. *Order* other processes see the blocks after a fence(), or after the kernel.
+/// *Callers* all threads of the group `g`, converged, with the same arguments.
+/// *Memory* the destinations are in global memory. *On return* the blocks are copied, for all threads of the group.
+/// *Order* other processes see the blocks after a fence(), or after the kernel.
 /// *Errors* none: invalid addresses are not detected.
 template <PGAS_IS(group) G>
 PGAS_FN void copy_blocks(const G& g, const copy_list& list) {
