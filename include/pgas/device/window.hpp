@@ -4,9 +4,6 @@
 
 #include "pgas/detail/names_begin.inc"
 
-#include <cstddef>
-#include <cstdint>
-
 #include "pgas/detail/compiler.hpp"
 
 namespace pgas {
