@@ -78,7 +78,7 @@ struct delay {
   }
 };
 
-/// Counts the words of a layer that are not those of the request.
+/// Compares a layer with the request, and counts the words that differ.
 struct inspect {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const std::uint64_t* cache, page_numbers to,

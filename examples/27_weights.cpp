@@ -87,7 +87,7 @@ struct train {
   }
 };
 
-/// Counts the weights that are not those of the version.
+/// Compares weights with a version, and counts the weights that differ.
 struct inspect {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const std::uint32_t* words, piece p, std::uint64_t version,
@@ -223,7 +223,7 @@ struct engine {
     return true;
   }
 
-  /// The number of weights in use that are not those of the version in use.
+  /// Compares the weights in use with the version in use. Returns the number of weights that differ.
   std::uint64_t wrong_weights() {
     const std::uint64_t before = pgas::g(here.world, wrong.data(), 0);
     for (const piece& each : mine.pieces)

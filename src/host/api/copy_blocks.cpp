@@ -1,5 +1,7 @@
 #include "pgas/copy_blocks.hpp"
 
+#include <string>
+
 #include "device/list_copies.hpp"
 #include "pgas/error.hpp"
 
@@ -8,7 +10,9 @@ namespace pgas {
 void copy_blocks(memory_place place, void* stream, const copy_list& list, unsigned most_blocks) {
   if (list.size() == 0 || (list.has_pages() && list.page_bytes() == 0)) return;
   const auto refuse_null = [](const void* memory, const char* role) {
-    if (memory == nullptr) throw error(code::invalid_argument, std::string("copy_blocks: ") + role + " is null");
+    if (memory == nullptr)
+      throw error(code::invalid_argument,
+                  std::string("copy_blocks: ") + role + " is null: pass its address, or no blocks");
   };
   if (list.has_pages()) {
     refuse_null(list.to_pages().base, "the base of the destination's pages");

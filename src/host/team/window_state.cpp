@@ -108,7 +108,8 @@ std::string window_state::share(void* pointer, std::size_t bytes) {
   } else {
     memory = adopt_gpu_memory(pointer, bytes, access::read_write, whole_block::allow);
     if (memory->description().gpu != uuid_of_gpu(place_of(*world_).ordinal))
-      throw error(code::invalid_argument, "the memory is on another GPU than the heap of this PE");
+      throw error(code::invalid_argument,
+                  "the memory is on another GPU than the heap of this PE: allocate it on the GPU of world::device()");
   }
   mine_ = of_this_process<window_exports>().find_or_make(std::move(memory));
   return mine_->ticket;

@@ -30,7 +30,7 @@ struct window_export {
 /// A window. Made by make(), and destroyed when no stream uses it any more.
 class window_state final : public deferred_object {
  public:
-  /// Collective over the team. *Errors* those of pgas::window, the same on all members.
+  /// Collective over the team. *Errors* as the constructor of pgas::window.
   [[nodiscard]] static std::shared_ptr<window_state> make(team_state& team, void* pointer, std::size_t bytes);
 
   /// The memory of all members. *Errors* pe_out_of_range.
