@@ -13,7 +13,7 @@ using namespace pgas;
 using namespace pgas::detail;
 
 constexpr const char* head =
-    R"("""Places of fields in the structs that kernels read, and numbers that they write; bytes from the start of each struct.
+    R"("""Offsets of fields in the structs that kernels read, and numbers that they write; bytes from the start of each struct.
 
 Printed by tests/python/kernels/layout.cpp from the library's own headers, and compared with them by a test: do not edit.
 """
