@@ -21,7 +21,7 @@ namespace pgas {
 /// *Order* accesses before the call on any PE, by any route, are visible to all accesses after the call on any PE.
 /// *Errors* ends the group with a record that names a missing PE when the world is aborted or the deadline passes. If
 /// another domain is incomplete, the record names the first member of that domain. In a team of more than 16 domains,
-/// the record names the first member of the domain whose message is missing, and that domain may wait for a further
+/// the record names the first member of the domain whose message is missing; that domain may itself wait for another
 /// domain.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
@@ -52,8 +52,8 @@ PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ct
 
 /// @brief The first half of a barrier(): arrives and does not wait.
 ///
-/// *Callers* all threads of the group `g`, converged, on every member of `team`. Any group of the same PE must then
-/// call barrier_wait() before the PE calls another collective of this team and channel.
+/// *Callers* all threads of the group `g`, converged, on every member of `team`. Then the same or another group of this
+/// PE must call barrier_wait() before this PE calls another collective of this team and channel.
 /// *Order* accesses before the call on this PE are visible after the matching barrier_wait() of any member. Operations
 /// between the two calls are not ordered.
 template <PGAS_IS(group) G>
@@ -73,7 +73,7 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 /// *Order* all accesses before the barrier_arrive() of any member are visible after the call. *Errors* as for
 /// barrier().
 ///
-/// @note In a team that spans more than 16 domains, the call may also wait until a member of each other domain has
+/// @note In a team that spans more than 16 domains, the call may also wait until a member of every other domain has
 /// called barrier_wait(). A program must not make a barrier_wait() depend on the barrier_wait() of another member.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {

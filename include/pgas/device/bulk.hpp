@@ -12,11 +12,12 @@
 ///
 /// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead. These
 /// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
-/// PEs, and for arrays in other memory. Such copies are complete on return, like the blocking calls.
+/// PEs, and for arrays that are neither in global memory nor in the block's shared memory. Such copies are complete on
+/// return, like the blocking calls.
 ///
 /// *Errors* as in `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp`. A copy that never completes also ends the
-/// thread with a record (operation::bulk_copy): other code has written to the copier's memory, or an mbarrier awaits
-/// bytes that no copy sends.
+/// thread with a record (operation::bulk_copy). The cause is other code that has written to the copier's memory, or an
+/// mbarrier that awaits bytes that no copy sends.
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
 /// put_signal() *with a copier* order its copies. After bulk_wait_all() the copies count as earlier stores of the
@@ -110,8 +111,8 @@ PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, 
 ///     pgas::bulk_copier copier(room, 33 << 10);
 ///     pgas::put_signal(ctx, copier, dst, src, n, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* one thread constructs it, passes it to calls and destroys it. Threads that copy at the same time need one
-/// copier each. The destructor waits until the copies are complete.
+/// *Callers* one thread constructs the copier, passes it to calls and destroys it. Threads that copy at the same time
+/// need one copier each. The destructor waits until the copies are complete.
 class bulk_copier {
  public:
   /// @brief A copier for tiles only, without staging memory.
@@ -121,7 +122,7 @@ class bulk_copier {
   /// @param shared shared memory of the block, aligned to 128 bytes, for the exclusive use of this object during its
   /// lifetime
   /// @param bytes size of the memory: 128 bytes plus eight stages of equal size. More memory is faster, up to 64 KiB.
-  /// With 64 KiB, one thread is as fast as a block of 1024 threads. Memory below 2.2 KiB is not used.
+  /// With 64 KiB, one thread is as fast as a block of 1024 threads. Less than 2.2 KiB of memory is not used.
   PGAS_FN bulk_copier([[maybe_unused]] void* shared, [[maybe_unused]] std::size_t bytes) {
 #if defined(PGAS_HAS_BULK_COPIES)
     ring_.address = detail::shared_address(shared);
@@ -264,11 +265,10 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// @brief Copies `count` elements from PE `pe` without waiting for completion. An mbarrier counts the arriving bytes.
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
-/// interface. The announcement comes before the call. The announcement may come after the call if the phase still needs
-/// at least one more arrival. Several gets may complete in one phase. One arrival may announce the bytes of all these
-/// gets.
+/// interface. The announcement comes before the call, or after the call if the phase still needs at least one more
+/// arrival. Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
 ///
-/// *Callers* any thread of the block that has the mbarrier.
+/// *Callers* any thread of the block whose shared memory contains the mbarrier.
 /// *Units* `count` is a number of elements, and may be 0; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the
 /// block is asynchronous. It is one instruction if both addresses and the number of bytes are multiples of 16. Into
@@ -319,7 +319,7 @@ PGAS_FN void quiet(const context& ctx, bulk_copier&) {
   quiet(ctx);
 }
 
-/// @brief Makes this thread's earlier stores and loads visible to its later bulk copies.
+/// @brief Orders this thread's earlier stores and loads before its later bulk copies.
 ///
 ///     pgas::wait_until(ctx, block, sig, pgas::cmp::ge, round);  // a peer has put a tile here
 ///     if (block.thread_rank() == 0) {

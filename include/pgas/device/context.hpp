@@ -15,9 +15,9 @@ namespace pgas {
 
 namespace detail {
 
-/// Changes whenever the layout or the meaning of a struct changes that kernels of a program share with the library:
-/// pgas::context, team_view, detail::grid_place, detail::grid_state, and the structs in detail/failure_record.hpp,
-/// detail/team_state_layout.hpp and detail/proxy_ring.hpp.
+/// This number changes whenever the layout or the meaning of a shared struct changes. The structs that kernels of a
+/// program share with the library are pgas::context, team_view, detail::grid_place, detail::grid_state, and the structs
+/// in detail/failure_record.hpp, detail/team_state_layout.hpp and detail/proxy_ring.hpp.
 inline constexpr std::uint32_t abi_version = 14;
 
 /// The distance in slots from this PE's slot to the slot of member `pe` of a team. Used if arithmetic can't compute the
@@ -55,14 +55,14 @@ struct slow_path {
 }  // namespace detail
 
 /// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap.
-/// world::context() returns the context of the world, before or after allocations. team::context() returns a context
-/// that takes the PE numbers of a team.
+/// world::context() returns the context of the world, which is also valid for memory that is allocated later.
+/// team::context() returns a context that takes the PE numbers of a team.
 ///
 /// Each context has its own order of operations: fence() and quiet() of one context do not order operations of another
-/// context. Valid until the PE leaves the world.
+/// context. A context is valid until the PE leaves the world.
 ///
 /// *Callers* any thread on the GPU. Host code can query PEs and teams. Host code compiled by a C++ compiler can also
-/// compute addresses, except on GPU heaps with proxied PEs or shared by cuda_ipc.
+/// compute addresses, except on a GPU heap if some PEs are proxied or the heap is shared by cuda_ipc.
 class context {
  public:
   /// @brief This PE's number in the context's team, which is the world unless team::context() returned the context.
@@ -209,7 +209,7 @@ class context {
   std::uint32_t log2_stride_ = 0;
   std::uint32_t flags_ = 0;                   ///< detail::slow_path
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
-  detail::control_block* control_ = nullptr;  ///< address for kernels of this PE
+  detail::control_block* control_ = nullptr;  ///< the control block's address for kernels of this PE
   const detail::routes* routes_ = nullptr;    ///< null if all PEs are direct and the slots are evenly spaced
   team_view team_;
   /// @brief A copy of this context in memory, for out-of-line code: a pointer takes fewer registers than a context
@@ -248,8 +248,8 @@ class context {
     Direct direct;
     Proxied proxied;
   };
-  /// @brief The rest of by_route(): for calls with arguments that must be checked, and for PEs whose route must be
-  /// looked up in the table of routes or in the list of members.
+  /// @brief The rest of by_route(), for two cases: the arguments must be checked, or the route must be looked up in the
+  /// table of routes or in the list of members.
   ///
   /// The function reads the context from memory. If the context were passed by value, its 14 words would be loaded
   /// before the caller's loops and occupy registers.

@@ -35,7 +35,7 @@ PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t 
   }
 }
 
-/// Calls `f` with the number in the world of PE `pe`, if the PE is proxied.
+/// If PE `pe` is proxied, calls `f` with the PE's number in the world.
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {
@@ -44,7 +44,7 @@ PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   }
 }
 
-/// Calls `f` with the number in the world of each PE in `pes` that is proxied.
+/// For each proxied PE in `pes`, calls `f` with the PE's number in the world.
 template <class F>
 PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::size_t n, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {

@@ -11,9 +11,9 @@ namespace pgas {
 
 /// @brief The threads of a whole grid, numbered block by block.
 ///
-/// cooperative_groups::grid_group has functions of the same names. Its sync() never returns if a block does not arrive.
-/// The sync() of this class ends the threads when the world has failed, a wait of another thread of this PE has failed,
-/// or the deadline of waits passes.
+/// cooperative_groups::grid_group has functions of the same names, but its sync() never returns if a block does not
+/// arrive. The sync() of this class ends the threads when the world has failed, a wait of another thread of this PE has
+/// failed, or the deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident (`launch_config::resident`).
 class grid {

@@ -14,9 +14,9 @@
 /// | launched_block | the block that launch() passes to a kernel, with access to its grid | kernels of launch() |
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 ///
-/// **Parts of a block.** A named_group consists of warps of a block that make calls together while its other warps do
-/// something else. The warps of the group share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS'
-/// NamedBarrier). A warpgroup is a named_group.
+/// **Parts of a block.** A named_group consists of warps of a block that make calls together while the other warps of
+/// the block do something else. The warps of the group share one of the block's 16 hardware barriers (PTX `barrier`,
+/// CUTLASS' NamedBarrier). A warpgroup is a named_group.
 ///
 ///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
 ///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
@@ -189,7 +189,7 @@ class warp {
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const {
     return (block_size_ + detail::warp_size - 1) / detail::warp_size;
   }
-  /// @brief The lanes of this warp that exist.
+  /// @brief The mask of this warp's lanes. The last warp of a block may have fewer than 32 lanes.
   [[nodiscard]] PGAS_FN detail::lane_mask mask() const { return detail::every_lane >> (detail::warp_size - size()); }
 
   /// @brief Votes: true on all lanes if `yes` is true on any lane.
@@ -259,7 +259,7 @@ class named_group {
  private:
   static constexpr std::uint32_t words = 4;  ///< words of shared memory for the result of a vote, for each barrier
 
-  /// @brief The shared memory for results of the group's votes and broadcasts. All types use the same memory.
+  /// @brief The shared memory for results of the group's votes and broadcasts. Values of all types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
     alignas(16) __shared__ std::uint32_t answers[detail::hardware_barriers * words];
     return answers + barrier_ * words;
@@ -283,7 +283,7 @@ namespace detail {
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
 /// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The number of entries of the table of answers that a thread tries.
+/// The number of entries that a thread tries in the table of answers.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
@@ -291,7 +291,7 @@ inline constexpr std::uint32_t place_tries = 1;
 
 /// @brief A block on the CPU, whose threads are CPU threads. The launcher passes the block to the program.
 using block = cpu_block;
-/// @brief On the CPU a launcher creates every block, so both types are the same.
+/// @brief On the CPU a launcher creates every block, so launched_block is the same type as block.
 using launched_block = cpu_block;
 
 /// @brief On the CPU each thread is a warp of its own, so programs must not rely on 32 lanes.

@@ -6,7 +6,7 @@
 /// so that many blocks are in flight at the same time. A loop of put() copies block after block.
 ///
 /// On this PE, the blocks are in global memory or in shared memory. `rma.hpp` describes proxied PEs and *Errors*. With
-/// checks on, an invalid block ends the group before its first copy.
+/// checks on, an invalid block ends the group before the group's first copy.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -70,7 +70,8 @@ class ll_channel {
   /// kernel use a box one after another.
   /// *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each. `in` is this PE's box for messages
   /// from PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE. The two addresses
-  /// may be equal if two PEs have one channel. A barrier must separate the last message from freeing or clearing a box.
+  /// may be equal if both PEs use this box for no other channel. A barrier must separate the last message from freeing
+  /// or clearing a box.
   /// *Errors* if checks are on, a box outside the heap ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN ll_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, pe_or_peer pe) {
@@ -205,9 +206,9 @@ class ll_team_channel {
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
   /// rounds must skip an even number of rounds.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
-  /// members. The thread receives these messages on the channel that has sent its own message, or on a channel opened
-  /// later with one more round. Otherwise a message may overwrite a message that is still awaited. Either all channels
-  /// of a box use this constructor, or none does.
+  /// members. The thread receives these messages on the channel by which it has sent its own message of that round, or
+  /// on a channel opened later whose `rounds.begun` includes that round. Otherwise a message may overwrite a message
+  /// that is still awaited. Either all channels of a box use this constructor, or none does.
   /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
   /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>
@@ -311,8 +312,8 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
 ///
 /// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
 /// *Order* as receive() of an ll_channel.
-/// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes. If
-/// checks are enabled, also if there is no such member.
+/// *Errors* ends the thread with a record that names the member when the world is aborted or the deadline passes. With
+/// checks on, also ends the thread if the team has no member `pe`.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>

@@ -2,9 +2,9 @@
 /// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, initially zero, and
 /// needs no other memory. The locks behave as OpenSHMEM's locks do. PEs take a lock in the order of their requests.
 ///
-/// PEs hold locks. If several threads of a PE request a lock, one of these threads at a time holds or awaits the lock,
-/// in no particular order. A lock therefore also excludes threads of one PE from one another. All users of a lock use
-/// contexts of the same team. No other code may write the word while the lock is in use.
+/// A lock is held by a PE, not by a thread. If several threads of a PE request a lock, one of these threads at a time
+/// holds or awaits the lock, in no particular order. A lock therefore also excludes threads of one PE from one another.
+/// All users of a lock use contexts of the same team. No other code may write the word while the lock is in use.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

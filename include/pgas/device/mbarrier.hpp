@@ -44,7 +44,7 @@ class mbarrier {
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
   /// @brief Turns the word into ordinary memory again.
   ///
-  /// *Callers* one thread, when all others have finished with the word.
+  /// *Callers* one thread, after all other threads have finished with the word.
   PGAS_FN void end() const { detail::mbarrier_end(detail::mbarrier_at(word_)); }
 
   /// @brief Arrives and announces `bytes` bytes of this phase, less than 1 MiB.

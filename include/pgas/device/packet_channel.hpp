@@ -1,10 +1,11 @@
 /// @file
 /// Channels for small messages back and forth between two PEs, for example the halos of a stencil. The data carries the
-/// flag that the receiver waits for. A message takes one link latency; put_signal() takes one for the data and one for
-/// the signal. A message also transfers twice the bytes, so put_signal() is better for long messages.
+/// flag that the receiver waits for. A message takes one link latency; put_signal() takes one latency for the data and
+/// one for the signal. However, a message transfers twice as many bytes as put_signal(), so put_signal() is better for
+/// long messages.
 ///
 /// A channel consists of two *boxes*, one on each of the two PEs, for messages from the other PE. A box is memory in
-/// the symmetric heap, initially zero. A channel requires nothing else:
+/// the symmetric heap, initially zero. A channel requires no other memory:
 ///
 ///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
 ///
@@ -114,10 +115,10 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// *On return* `dst` is complete, for all threads of the group.
 /// *Order* the group's earlier accesses to `dst` come before the receive. Only the message itself is ordered, no other
 /// memory.
-/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. A
-/// wait for a message with fewer elements ends in the same way. Two more errors end the group with a record: a message
-/// that is longer than the channel, and a second receive before this PE has sent a message, because then both PEs would
-/// wait for ever.
+/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. The
+/// wait also ends in this way if the other PE has sent fewer elements. Two more errors end the group with a record: a
+/// message that is longer than the channel, and a second receive before this PE has sent a message. After such a second
+/// receive, both PEs would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

@@ -11,8 +11,8 @@ namespace pgas {
 /// @brief The handle of a PE, created by context::peer().
 ///
 /// Operations of that context, or of a copy of that context, accept the handle in place of the PE number, and add the
-/// cached distance to an address. This works for teams of any kind. A handle is a plain value, and is valid as long as
-/// the context.
+/// cached distance to an address. Handles work for teams of any kind. A handle is a plain value, and is valid as long
+/// as the context.
 class peer {
  public:
   /// @brief The number of the PE in the team of the context that created the handle.

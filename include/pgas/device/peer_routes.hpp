@@ -1,5 +1,6 @@
 /// @file
-/// The routes from a PE to the other PEs: the proxy's queue if some PEs are proxied, and the distances of their slots.
+/// The routes from a PE to the other PEs: the proxy's queue if some PEs are proxied, and the distances to the PEs'
+/// slots.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

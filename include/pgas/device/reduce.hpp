@@ -3,16 +3,16 @@
 /// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. The following
 /// holds in addition to the rules of `collective.hpp`.
 ///
-/// *Memory* `src` and `dst` are symmetric. Other threads may write `src` before the call if the program orders their
-/// writes before the call of the group. `dst` is not written before all members have called. `src` and `dst` may be the
-/// same; otherwise they must not overlap.
+/// *Memory* `src` and `dst` are symmetric. Other threads may write `src` before the call if the program orders these
+/// writes before the group's call. `dst` is not written before all members have made the call. `src` and `dst` may be
+/// the same; otherwise they must not overlap.
 ///
 /// *Units* elements have at most 4096 bytes.
 ///
 /// *Order* elements are combined one after another, from the first member to the last. Reductions of a team that spans
 /// domains combine the members of each domain in this way, and then the results of the domains in the order of their
-/// first members, for any count. The result does not depend on the member that computes it. The result has the same
-/// bits on all members, and in each run for a given team and its domains, independent of groups, addresses and timing.
+/// first members, for any count. The result does not depend on the member that computes it, on groups, addresses or
+/// timing. The result has the same bits on all members, and in every run with the same team and the same domains.
 /// 16-bit floats are combined as floats and rounded once. With several domains, 16-bit floats are rounded once for each
 /// domain and once at the end.
 #pragma once

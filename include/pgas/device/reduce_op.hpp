@@ -1,6 +1,6 @@
 /// @file
 /// The operations of reductions and scans: function objects, usable on the host and on the device. Programs may define
-/// their own (reduce_op has the requirements).
+/// their own operations (reduce_op has the requirements).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -23,7 +23,7 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 /// @brief Whether Op is a function object that combines elements of type T: `op(a, b)` with `a` from members with lower
 /// numbers.
 ///
-/// The operation must be associative, and need not be commutative. If it accepts `float`, it receives 16-bit floats as
+/// The operation must be associative, and need not be commutative. If Op accepts `float`, it receives 16-bit floats as
 /// `float`. Elements are trivially copyable and default constructible.
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&

@@ -3,8 +3,8 @@
 /// `strided.hpp` has the strided forms.
 ///
 /// All operations also work for proxied PEs. For proxied PEs, the non-blocking forms guarantee less: `src` of a put
-/// must not change before quiet(), and `dst` of a get is complete only after quiet(). Local memory that is not global
-/// (a thread's stack, a block's shared memory) is sent in commands of 16 bytes: use global memory for larger sizes.
+/// must not change before quiet(), and `dst` of a get is complete only after quiet(). Data on a thread's stack or in a
+/// block's shared memory is sent in commands of 16 bytes each, so use global memory for larger sizes.
 ///
 /// *Errors* with checks on, an operation ends the thread or the group, with a record, if the PE does not exist or the
 /// memory is outside the heap or misaligned. Operations on proxied PEs also end the thread or the group if the world is
@@ -176,7 +176,7 @@ template <PGAS_IS(rma_type) T>
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* this thread's part
 /// of `src` has been read; the parts of other threads may not have been read. Synchronize the group before reuse. If PE
 /// `pe` is proxied, no part may have been read before quiet(). *Order* the call sends the values that all threads of
-/// the group have stored to `src` before the call. fence(), quiet() or a put_signal() adds more order.
+/// the group have stored to `src` before the call. For more order, use fence(), quiet() or put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
@@ -188,7 +188,7 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
 /// *On return* `src` may be reused; the data is in flight. *Order* the call sends the values that all threads of the
-/// group have stored to `src` before the call. fence(), quiet() or a put_signal() adds more order.
+/// group have stored to `src` before the call. For more order, use fence(), quiet() or put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
@@ -200,7 +200,7 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory.
 /// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads that part. If
-/// PE `pe` is proxied, `dst` is written after quiet().
+/// PE `pe` is proxied, `dst` is complete only after quiet().
 /// *Order* `dst` is written after all earlier accesses to `dst` by threads of the group. The source PE's stores are
 /// visible if a wait or a barrier has ordered them before this call.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

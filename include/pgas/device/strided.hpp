@@ -2,8 +2,9 @@
 /// Reads and writes of other PEs' memory at regular distances: every n-th element (iput, iget), or blocks of elements
 /// (ibput, ibget), by one thread or by a group.
 ///
-/// A stride is the number of elements from the start of one element or block to the start of the next, on either side.
-/// Strides may be negative. Elements of the destination must not overlap. `rma.hpp` describes proxied PEs and *Errors*.
+/// A stride is the number of elements from the start of one element or block to the start of the next one. Source and
+/// destination have separate strides, which may be negative. Elements of the destination must not overlap. `rma.hpp`
+/// describes proxied PEs and *Errors*.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -177,7 +178,7 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// Does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
-/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 allowed.
+/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 is allowed.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* as put_nbi().
 /// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -216,7 +217,7 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 /// Block i goes from `src + i * src_stride` to `dst + i * dst_stride`. Does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
-/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 allowed.
+/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 is allowed.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory. *On return* as get_nbi().
 /// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

@@ -2,12 +2,12 @@
 /// Waits and tests for words in this PE's part of the heap that other PEs write. Tests do not wait. Words are integers
 /// of 2, 4 and 8 bytes. Signals are such words, and `signal.hpp` has the functions that send signals.
 ///
-/// All functions have acquire semantics. On return, every write is visible that the writer released, by put_signal() or
-/// fence(), before it wrote the value that ended the wait. Waits are bounded. When the world is aborted or the deadline
-/// passes, a wait leaves a record for the host and ends the calling thread, or all threads of the group, as if the
-/// kernel had returned. In the group forms all threads of the group pass the same arguments and receive the same
-/// answer. With checks on, tests end the thread, or the group, with a record if a word is misaligned or outside the
-/// heap.
+/// All functions have acquire semantics. On return, the caller sees every write that the writer released by
+/// put_signal() or fence() before it wrote the value that ended the wait. Waits are bounded. When the world is aborted
+/// or the deadline passes, a wait leaves a record for the host and ends the calling thread, or all threads of the
+/// group, as if the kernel had returned. In the group forms all threads of the group pass the same arguments and
+/// receive the same answer. With checks on, tests end the thread, or the group, with a record if a word is misaligned
+/// or outside the heap.
 ///
 /// A set is an array of words. If `status` is not null, every word i with status[i] != 0 does not belong to the set.
 /// Waits on an empty set return immediately. All words are compared with one value, or word i is compared with

@@ -10,18 +10,17 @@ namespace pgas {
 
 /// @brief The memory of one member of a window.
 struct window_part {
-  std::byte* at =
-      nullptr;            ///< its address for this PE's kernels; null for a proxied PE, and for a member without memory
-  std::size_t bytes = 0;  ///< its size
+  std::byte* at = nullptr;  ///< address for this PE's kernels; null for a proxied PE, and for a member without memory
+  std::size_t bytes = 0;    ///< its size
 };
 
 /// @brief A window, as kernels use it. The object contains one address, so kernels take it by value.
 ///
 /// Each access reads the address of the member's memory from a table: one load more than an access to symmetric memory.
-/// Kernels load and store at the address, update it atomically (atomic_ref, atomicAdd_system), and copy by
+/// Kernels load and store at the address, update the memory atomically (atomic_ref, atomicAdd_system), and copy by
 /// copy_blocks().
 ///
-/// *Order* as for loads and stores to the memory of a peer: fence() and signals of the world order them.
+/// *Order* as for loads and stores to the memory of a peer: fence() and signals of the world order these accesses.
 class window_view {
  public:
   /// @brief A window without members.

@@ -58,7 +58,7 @@ PGAS_FN void start_put(const context& ctx, bulk_ring* ring, T* remote, const T* 
 }
 
 /// Starts a get of one row. The mbarrier `on` counts the arriving bytes. @return The number of bytes that the thread
-/// has written by stores. The caller must count these bytes.
+/// has written by stores. The caller must count these bytes at the mbarrier.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint32_t start_get([[maybe_unused]] mbarrier_word on, T* tile, const T* remote,
                                               std::size_t count) {

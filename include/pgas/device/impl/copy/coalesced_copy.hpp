@@ -1,5 +1,5 @@
 /// @file
-/// Neighbouring lanes of a warp request copies individually at the same time, and make these copies together
+/// Copies that neighbouring lanes of a warp request individually at the same time. The lanes make these copies together
 /// (opportunistic warp-level coalescing). Used by put() and get() of single threads. If each lane copied alone, the
 /// 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the link. Here
 /// eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so each transfer is
@@ -17,21 +17,21 @@
 
 namespace pgas::detail {
 
-/// A thread copies requests with fewer bytes alone.
+/// The smallest request that the lanes copy together. A thread alone copies a request with fewer bytes.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
 /// The words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() needs 42
 /// registers instead of 32.
 inline constexpr std::uint32_t coalesced_words = 2;
 
-/// Copies words of several requests: those of the lanes first to first + coalesced_words - 1. The function copies one
-/// word of each request, the word at this lane's position. All eight lanes call the function.
+/// Copies words of the requests of the lanes `first` to `first + coalesced_words - 1`. The function copies one word of
+/// each request, the word at this lane's position. All eight lanes call the function.
 /// @param n the bytes of this lane's own request at dst and src, at most 128
 template <direction Direction, class Lanes>
 PGAS_FN void copy_words_of(const Lanes& lanes, std::uint32_t first, std::byte* dst, const std::byte* src,
                            std::uint32_t n) {
   vec16 v[coalesced_words] = {};
-  std::uint32_t present = 0;  // bit i: request first + i has a word at this lane's position
+  std::uint32_t present = 0;  // bit i: request `first + i` has a word at this lane's position
   PGAS_UNROLL
   for (std::uint32_t i = 0; i < coalesced_words; ++i) {
     const std::byte* const from = lanes.from_lane(src, first + i) + lanes.rank() * 16;
@@ -74,8 +74,8 @@ PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte*
 }
 
 /// Copies for a single thread. Eight neighbouring threads that call the function at the same time copy together. A
-/// thread copies alone if its local memory is private (its stack), if the addresses `dst` and `src` are not congruent
-/// modulo 16, and if it copies 2 GiB or more.
+/// thread copies alone in three cases: the memory on this PE is private (the thread's stack), the addresses `dst` and
+/// `src` are not congruent modulo 16, or the copy has 2 GiB or more.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;

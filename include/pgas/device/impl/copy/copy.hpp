@@ -1,17 +1,18 @@
 /// @file
-/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives. The data
+/// The copy between memory of this PE and a peer's part of the heap, used by put(), get() and all collectives. The data
 /// passes through registers, 16 bytes per access. Many loads are in flight before the first store (unrolled,
 /// grid-stride tiles). Put and get share this code; only the remote side differs.
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
-/// * If source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Otherwise the head
-///   aligns the destination only, and each destination word is shifted out of the two aligned source words that contain
-///   its bytes. On both paths remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
+/// * If the addresses of source and destination are congruent modulo 16, copies of single units first bring both
+///   addresses to a 16-byte boundary. Otherwise these copies align the destination only, and a shift extracts each
+///   destination word from the two aligned source words that contain its bytes. On both paths remote accesses are whole
+///   aligned 16-byte words; single units occur at the two ends only.
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
 /// * The memory is divided into tiles, which the group's warps take cyclically. Each lane accesses 16 bytes at a time,
-/// at a constant distance from its first access, so addresses need no additional registers. All threads share the
-/// remainder that is too small for one tile each. The remainder is copied by predicated accesses, not by a sequence of
-/// smaller loops. In groups smaller than a warp, each thread has its own tiles.
+///   at a constant distance from its first access, so addresses need no additional registers. The remainder is too
+///   small for one tile for each warp. All threads share the remainder, and copy it by predicated accesses instead of a
+///   sequence of smaller loops. In groups smaller than a warp, each thread has its own tiles.
 /// * The bodies are out of line and take the rank and the size of the group, so there is one copy of the code for each
 ///   kind of copy operation. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64
 ///   registers in total, so blocks of 1024 threads can be launched (tests/codegen/loops.cu).
@@ -43,7 +44,7 @@ inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 /// The 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need more than
 /// 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
-inline constexpr std::uint32_t shifted = 2;      ///< words shifted together; each takes two words of registers
+inline constexpr std::uint32_t shifted = 2;      ///< destination words that a thread shifts at a time
 inline constexpr std::uint32_t short_words = 4;  ///< maximum number of words of each thread in copy_short()
 
 /// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
@@ -166,7 +167,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // The remainder, less than a tile for each thread. All threads copy, so that all warps share the work.
+  // The remainder is less than one tile for each warp. All threads copy, so that all warps share the work.
   constexpr std::uint32_t batch = depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -258,8 +259,8 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// Copies a few aligned words per thread, at most short_words. The function is out of line, because inline its
-/// registers would add to the registers of the caller's loop.
+/// Copies a few aligned words per thread, at most short_words. The function is out of line, because registers of an
+/// inline function would add to the registers of the caller's loop.
 template <direction Direction>
 PGAS_OUTLINE void copy_short(std::byte* dst, const std::byte* src, std::uint32_t bytes, slice me) {
   copy_few_words<source_space<Direction>, target_space<Direction>, short_words>(dst, src, bytes, me.rank * 16,
@@ -288,7 +289,7 @@ template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   slice me = slice_of(g);
-  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // multiples of both would take ten registers
+  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // saves ten registers of precomputed multiples
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
@@ -309,7 +310,7 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
 }
 
 /// Puts one thread's share of bytes from memory that has the same offset from a 16-byte boundary as the destination.
-/// Reductions put their results by this function. There is one copy of the code for all elements and groups, with a
+/// Reductions put their results by this function. All element types and groups share one copy of the code, which is a
 /// tenth of the size of copy().
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;

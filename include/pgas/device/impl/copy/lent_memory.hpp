@@ -53,7 +53,8 @@ struct lent_memory {
   return proven ? lent : lent_memory::none;
 }
 
-/// Ends the lending of the calling block. Its barriers become ordinary memory again. *Callers* one thread of the block.
+/// Ends the lending of the calling block. The barriers in the lent memory become ordinary memory again. *Callers* one
+/// thread of the block.
 PGAS_FN void end_lending(const block_entry& own) {
   const std::uint32_t lent = lent_by_entry(own);
   if (lent == lent_memory::none) return;
@@ -62,8 +63,8 @@ PGAS_FN void end_lending(const block_entry& own) {
 }
 #endif
 
-/// Lends [shared, shared + bytes), in place of all memory that the block lent earlier. The block lends nothing if the
-/// memory is too small, if it is not shared memory, or if the GPU has no copy unit.
+/// Lends the memory [shared, shared + bytes) to the library; it replaces memory that the block lent earlier. The block
+/// lends nothing if the memory is too small or is not shared memory, or if the GPU has no copy unit.
 /// *Callers* all threads of a block. *Memory* only the library uses the memory until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
@@ -94,11 +95,10 @@ PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[may
 }
 
 /// Ends the lending and returns the memory to the program. *Callers* all threads of a block, also of a block that has
-/// lent nothing. *Order* the copies of the block have the same state as copies by threads: the program calls quiet() to
-/// complete them at their targets.
+/// lent nothing. *Order* as for copies by threads: quiet() completes the block's copies at their targets.
 template <class Block>
 PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) {
-  block.sync();  // no thread copies through the ring after this
+  block.sync();  // after this sync, no thread copies through the ring
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const std::uint64_t key = block_table::own_key();
@@ -114,7 +114,7 @@ PGAS_FN void take_back([[maybe_unused]] block_table* table, const Block& block) 
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// Waits for bytes that have not arrived within a millisecond.
+/// Continues a wait for bytes that have not arrived within a millisecond.
 PGAS_OUTLINE void await_late_stage(const context* ctx, std::uint32_t barrier, std::uint32_t parity) {
   await_mbarrier(checked_heap_of(*ctx), barrier, parity);
 }
@@ -206,7 +206,7 @@ PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::by
 #endif
 
 /// The copy of a thread, a warp or a block through the memory that the block has lent. @return False if no copy was
-/// made. @param here in a lending_context
+/// made. @param here a context that is part of a lending_context
 template <class T, class G>
 [[nodiscard]] PGAS_FN bool copy_by_lent([[maybe_unused]] const context& here, [[maybe_unused]] const G& g,
                                         [[maybe_unused]] T* dst, [[maybe_unused]] const T* src,

@@ -92,7 +92,7 @@ template <PGAS_IS(group) G>
 }
 
 /// A pull broadcast without its last barrier. The root sends the offset of its source. If the source is outside the
-/// heap, the root stores it to all members instead.
+/// heap, the root stores the elements to all members instead.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                              std::size_t count, std::int32_t root) {

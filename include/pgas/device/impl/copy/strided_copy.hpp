@@ -95,7 +95,8 @@ PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const 
   }
 }
 
-/// The largest unit for copy_pieces() that divides all addresses, sizes and distances. @param bits their bitwise OR
+/// The largest unit for copy_pieces() that divides all addresses, sizes and distances. @param bits the bitwise OR of
+/// these numbers
 [[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
   bits |= 16;
   return bits & (0 - bits);
@@ -104,7 +105,7 @@ PGAS_OUTLINE void copy_elements(strided_side<std::byte> dst, strided_side<const 
 template <std::size_t Unit>
 using unit_constant = std::integral_constant<std::size_t, Unit>;
 
-/// Calls call(unit_constant<unit>) for a unit that is known at run time. @param Least the smallest possible unit
+/// Calls call(unit_constant<unit>) for a unit that is known only at run time. @param Least the smallest possible unit
 template <std::size_t Least, class Call>
 PGAS_FN void with_unit(std::size_t unit, Call call) {
   if constexpr (Least == 16) {
@@ -264,7 +265,7 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   }
 }
 
-/// Copies `count` blocks of `bytes` in a unit that is known at run time: unit_of_all() of both sides and `bytes`.
+/// Copies `count` blocks of `bytes` in a unit that is known only at run time: unit_of_all() of both sides and `bytes`.
 template <direction Direction>
 PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_side<const std::byte> src,
                          std::size_t bytes, std::size_t count, slice me) {

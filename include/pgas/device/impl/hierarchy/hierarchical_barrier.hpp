@@ -2,15 +2,15 @@
 /// The barrier of teams that span domains, used by `sync/barrier.hpp`, and the functions by which collectives find
 /// domains and peers. Hierarchical barrier: a central counter in each domain, then messages between domains.
 ///
-/// The members of a domain count their arrivals in a word at the domain's first member. Every member waits for the
-/// notifications of other domains at its domain's first member. There are two algorithms:
+/// The members of a domain count their arrivals in a word at the domain's first member. Every member polls the
+/// notifications of the other domains, which are also in the memory of its domain's first member. There are two
+/// algorithms:
 ///
 /// * direct, for at most `most_direct_domains` domains: the last member to arrive notifies the first member of every
 ///   other domain. The total cost is one network latency, and D (D - 1) messages for D domains.
-/// * dissemination, for more domains: in round r = 0, 1, ..., log2 D, domain d notifies domain d + 2^r. The last member
-///   to arrive sends the message of round 0. A member that waits sends the message of round r + 1 after the message of
-///   round r has arrived at its domain; the first such member of the domain sends it. The total cost is log2 D network
-///   latencies, and D log2 D messages.
+/// * dissemination, for more domains: in each round r = 0, 1, ... with 2^r < D, domain d notifies domain (d + 2^r) mod
+///   D. The last member to arrive sends the message of round 0. The first waiting member that sees the message of round
+///   r sends its domain's message of round r + 1. The total cost is log2 D network latencies, and D log2 D messages.
 ///
 /// An arrival does not wait, so that the two halves of a barrier can be separate calls. With dissemination, a domain
 /// passes the later rounds on only while one of its members waits.
@@ -25,16 +25,18 @@
 
 namespace pgas::detail {
 
-/// The memory order of an arrival: an arrival orders no memory, or all earlier accesses of the group.
+/// The memory order of an arrival: a relaxed arrival orders no memory, and a release orders all earlier accesses of the
+/// group.
 enum class arrival { relaxed, release };
 
 /// The name of a barrier in failure records.
 template <arrival Arrival>
 inline constexpr operation barrier_operation = Arrival == arrival::release ? operation::barrier : operation::sync;
 
-/// The two words of a member in this PE's barrier state. At the first member of a domain, `arrived` is also the
-/// member's notification for its domain. Within the domain, `arrived` counts the member's arrivals, for failure
-/// records.
+/// The two words of a member in this PE's barrier state: the number of the member's arrivals, and the number of this
+/// PE's waits for the member. In a team that spans domains, `arrived` is used only at the first member of a domain. For
+/// a member of this domain, `arrived` counts arrivals, for failure records. For a member of another domain, `arrived`
+/// is the newest barrier of which that member has notified this domain.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -82,8 +84,8 @@ struct domain_channel {
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }
 
-/// Whether a team may have proxied members. Only if the result is true, team_hierarchy::domains() must be read to find
-/// out whether the team has proxied members.
+/// Whether a team may have proxied members. If the result is true, the caller must read team_hierarchy::domains() to
+/// find out whether the team has proxied members.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
@@ -134,8 +136,8 @@ struct participant {
 /// domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
-/// The first half of a barrier, except for the notifications of other domains. *Callers* all threads of the group,
-/// after the group's earlier commands are complete if `Arrival` is release.
+/// The first half of a barrier, except for the notifications of other domains. *Callers* all threads of the group. If
+/// `Arrival` is release, the group's earlier commands must be complete.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel channel, G g) {
   if (!channel.spans_domains()) return arrival_result::not_hierarchical;
@@ -164,7 +166,7 @@ PGAS_FN void notify_domain(const domain_channel& channel, operation what, std::i
   proxied_update(queue, {what, channel.hierarchy.world_pe(d, 0), offset}, atomic_update::set, datatype::u64, due);
 }
 
-/// Notifications of the domains first, first + step, ... by a member. The struct is in memory, because few registers
+/// A member's notifications to the domains `first`, `first + step`, ... The struct is in memory, because few registers
 /// remain in functions that a kernel calls indirectly.
 struct domain_notification {
   domain_channel channel;
@@ -174,8 +176,8 @@ struct domain_notification {
   std::uint64_t due;  ///< number of the barrier
 };
 
-/// Sets one thread's share of the notifications by the last member of a domain: some of the other domains, or with
-/// dissemination the next domain.
+/// Selects the domains that one thread notifies if its PE is the last member of a domain to arrive: some of the other
+/// domains or, with dissemination, the next domain.
 PGAS_COLD void begin_notifications(domain_notification* call, std::int32_t rank, std::int32_t size) {
   const domain_channel& channel = call->channel;
   const bool rounds = notifies_in_rounds(channel.hierarchy);
@@ -201,7 +203,7 @@ struct domain_wait {
   const participant* here;
   operation what;
   std::int32_t domain;
-  std::int32_t step;   ///< the distance of this thread's next domain; with dissemination, of the round
+  std::int32_t step;   ///< distance to this thread's next domain; with dissemination, 2^r in round r
   std::int32_t sends;  ///< 1: the PE sends the message of the round before this wait
   std::uint64_t due;   ///< number of the barrier
   wait_state now;
@@ -249,8 +251,8 @@ PGAS_COLD void await_domain(domain_wait* wait) {
   return rank < (rounds ? 1 : hierarchy.domains());
 }
 
-/// Sends the message of a round, wait->step domains further, unless another member of the domain sends it. The message
-/// also orders the accesses of the domains from which messages have arrived.
+/// Sends the message of a round to the domain that is `wait->step` domains further, unless another member of this PE's
+/// domain sends the message. The message also orders the accesses of the domains from which messages have arrived.
 PGAS_COLD void send_round(const domain_wait* wait) {
   const domain_channel channel = wait->here->channel();
   const std::uint64_t round = wait->due << 32 | static_cast<std::uint32_t>(wait->step);
@@ -262,8 +264,8 @@ PGAS_COLD void send_round(const domain_wait* wait) {
   notify_domain(channel, wait->what, to < domains ? to : to - domains, wait->due);
 }
 
-/// Continues with the next domain of the thread's share. @return False after the last domain. With dissemination, the
-/// message of a round has arrived, and `sends` is 1 if the next round has a message of this PE's domain.
+/// Continues with the next domain of the thread's share. @return False after the last domain. With dissemination,
+/// continues with the next round. `sends` is then 1, except in round 0, whose message the last member to arrive sends.
 [[nodiscard]] PGAS_COLD bool next_wait(domain_wait* wait) {
   const team_hierarchy hierarchy = wait->here->channel().hierarchy;
   const std::int32_t domains = hierarchy.domains();

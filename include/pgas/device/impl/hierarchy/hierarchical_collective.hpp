@@ -1,7 +1,7 @@
 /// @file
-/// broadcast(), fcollect() and collect() of large messages in teams that span domains, used by `collective.hpp`, and
-/// the byte ranges of domains, used by `hierarchical_reduce.hpp`. Hierarchical collectives: data crosses the network
-/// once for each domain, and the members of the two domains share the transfer.
+/// broadcast(), fcollect() and collect() of large messages in teams that span domains (used by `collective.hpp`), and
+/// the byte ranges of domains (used by `hierarchical_reduce.hpp`). Hierarchical collectives: data crosses the network
+/// once for each domain that receives the data, and the members of that domain share the transfer.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
@@ -9,7 +9,8 @@
 
 namespace pgas::detail {
 
-/// From this size on, the time that the algorithm saves on the network exceeds the cost of its additional barriers.
+/// The smallest message, in bytes, for which a collective is hierarchical. From this size on, the time saved on the
+/// network exceeds the cost of the additional barriers.
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
 /// Whether a collective of `bytes` bytes is hierarchical; the same on all members.
@@ -50,8 +51,8 @@ struct byte_range {
   std::size_t begin;
   std::size_t bytes;
 };
-/// The range of member `k` of domain `d`, if the domain's members divide the whole message. @param alike an address
-/// with the same alignment on all members
+/// The part of member `k` of domain `d`, if the members of the domain divide the whole message among themselves. @param
+/// alike an address with the same alignment on all members
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT byte_range range_in(const domain_call* call, const std::byte* alike, std::int32_t d,
                                                        std::int32_t k) {
   const partition all =
@@ -68,7 +69,7 @@ PGAS_OUTLINE void collective_barrier_of(const domain_call* call, G g, operation 
   collective_barrier(call->here.ctx, g, call->here.team, what);
 }
 
-/// Puts `where` on the members of this PE's domain. This PE comes last, and is omitted if `src` is this PE's
+/// Puts the range `where` to the members of this PE's domain. This PE comes last, and is omitted if `src` is this PE's
 /// destination.
 /// @param Unit alignment that the element type guarantees
 template <std::size_t Unit, PGAS_IS(group) G>
@@ -88,8 +89,8 @@ PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where
   put_in_domain<Unit>(call, g, where, call->dst + where.begin);
 }
 
-/// Puts `where` to a member's destination through the proxy. The barrier at the end of the collective completes the
-/// put.
+/// Puts the range `where` to a member's destination through the proxy. The barrier at the end of the collective
+/// completes the put.
 template <PGAS_IS(group) G>
 PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, const std::byte* src,
                          std::int32_t proxied_pe) {

@@ -22,7 +22,8 @@ PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
       me);
 }
 
-/// Second step, across domains: a member reduces its slice of the domains' results and sends the result to the owners.
+/// Second step, across domains: a member reduces its slice of the domains' results and sends the result to the owners
+/// of the slice in every domain.
 PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* result) {
   const team_view& team = call->here.team;
   const partition all =

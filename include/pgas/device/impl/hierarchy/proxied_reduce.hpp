@@ -45,17 +45,17 @@ struct element_sizes {
   std::uint32_t alignment;  ///< alignment of sums
 };
 
-/// One operand of several elements, and the destinations of the results of combining it.
+/// One member's or domain's operand of several consecutive elements, and the destinations of the results.
 struct operand {
   const std::byte* in;
   /// destination of the results: for scans, after each operand; for whole reductions, after the last operand only
   std::byte* out;
-  std::byte* inner;  ///< sums of the operands so far; for whole reductions, of one domain
+  std::byte* inner;  ///< sums of the operands so far; for whole reductions, only of the current domain
   std::byte* outer;  ///< sums of the domains so far
   std::size_t count;
   bool starts;  ///< there are no earlier sums
   bool ends;    ///< the last operand of its domain: the domain's sums are added to the outer sums
-  bool opens;   ///< its domain is the first domain
+  bool opens;   ///< the operand's domain is the first domain
 };
 
 /// Calls partition_of() out of line.
@@ -64,8 +64,8 @@ struct operand {
   return partition_of(src, element_bytes, count, members);
 }
 
-/// The member of a domain that owns the domain's result of an element, and the number of elements that it owns from
-/// this element on.
+/// The member of a domain that owns the domain's result of an element, and the number of elements that this member owns
+/// from this element on.
 struct element_owner {
   std::int32_t world_pe;
   std::size_t count;
@@ -114,9 +114,9 @@ class staged_reduce {
     next_ = {};  // an empty step
   }
 
-  /// Called by one thread while the other threads of the group wait. The first call reserves the workspace, and stores
-  /// its number in a word of the channel, where the other threads read it. Later calls return when the gets have
-  /// arrived and the puts are complete. @return False if a wait failed and the thread must end.
+  /// Called by one thread while the other threads of the group wait. The first call reserves a unit of the workspace,
+  /// and stores the unit's number in a word of the channel, where the other threads read the number. Later calls return
+  /// when the gets have arrived and the puts are complete. @return False if a wait failed and the thread must end.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
@@ -192,7 +192,8 @@ class staged_reduce {
     return by_domain_ ? of_.hierarchy.domains() : call_->job.members;
   }
   [[nodiscard]] PGAS_FN const std::byte* source() const { return by_domain_ ? call_->job.dst : call_->job.src; }
-  /// The owner of operand `q` of element `first`: scans take the members in order, reductions go domain by domain.
+  /// The PE that owns operand `q` of element `first`. For scans, operands have the order of the members; for
+  /// reductions, the members are sorted by domain.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t q, std::size_t first) const {
     if (by_domain_) return owner_of(call_, sizes_.element, q, first).world_pe;
     return whole() ? of_.hierarchy.world_pe(0, q) : call_->here->team.world_pe(q);
@@ -288,7 +289,7 @@ class staged_reduce {
   reduce_result result_;
   element_sizes sizes_;
   slice me_;
-  bool by_domain_;              ///< operands are the results of the domains
+  bool by_domain_;              ///< whether the operands are the results of the domains
   std::byte* unit_;             ///< unit of the workspace; null before drain() has reserved a unit
   std::uint64_t number_;        ///< number of the workspace unit
   std::int32_t max_proxied_;    ///< maximum number of proxied operands in a step
@@ -315,7 +316,7 @@ PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* ca
 }
 PGAS_OUTLINE_IN_UNIT void send_results(const staged_reduce* route) { route->send_results(); }
 
-/// This thread's slice of one operand.
+/// Combines this thread's slice of one operand.
 template <reduce_result Result, class T, class Op>
 PGAS_COLD void reduce_operand(const operand* with, Op op, slice me) {
   using A = accumulator_of<Op, T>;

@@ -71,7 +71,8 @@ PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slic
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An fcollect() or alltoall() with a message that fits_ll_copy(). @param src_step in elements
+/// An fcollect() or alltoall() with a message that fits_ll_copy(). @param src_step elements from one member's block of
+/// `src` to the next
 template <class T, PGAS_IS(group) G>
 PGAS_FN void ll_exchange_blocks(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                                 std::size_t count, std::size_t src_step, operation what) {

@@ -33,7 +33,7 @@ struct block_view : team_view {
   PGAS_FN block_view(const team_view& team, std::uint32_t which) : team_view(team.of_block(which)) {}
 };
 
-/// The location of this PE's epoch; the packets start one line after it.
+/// The location of this PE's epoch. The packets start one line after the epoch.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const team_view& team) {
   return reinterpret_cast<std::uint32_t*>(
       ctx.my_slot_ + team.state_offset_ +
@@ -49,15 +49,16 @@ struct block_view : team_view {
   return team_state_layout::packet_buffer_bytes(team.channel_ != 0);
 }
 
-/// Whether the messages of a collective fit into the packets of a channel that has packets, and all members are direct.
+/// Whether all members are direct, and the messages of a collective fit into the packets of the channel. The channel
+/// must have packets.
 [[nodiscard]] PGAS_FN bool fits_packets(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
   const std::uint64_t room = packet_buffer_bytes(team) / ll_unit_packed_bytes;
   if (n < 2 || units == 0 || units > room || units * n > room) return false;
   return all_direct(ctx, team);
 }
-/// Whether the messages fit, for a channel that may have no packets. The result is the same on all members, because
-/// only team and message size decide.
+/// Like fits_packets(), for a channel that may have no packets. The result is the same on all members, because only
+/// team and message size decide.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
@@ -107,7 +108,7 @@ PGAS_FN void send_ll_unit(const ll_epoch& now, std::int32_t member, std::uint32_
   send_ll_unit(now.peers.at(now.packet(now.me, u), member), now.units, now.epoch, data);
 }
 
-/// Waits until `Batch` units have arrived, which may belong to different members.
+/// Waits until `Batch` units have arrived. The units may belong to different members.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const ll_epoch& now, const vec16* const (&at)[Batch],
                                              vec16 (&data)[Batch]) {

@@ -90,7 +90,7 @@ PGAS_COLD void answer_for_packet(const control_block* control, const vec16* pack
   leave_record(const_cast<control_block*>(control), control->my_slot, found);
 }
 
-/// Waits for several units, which are polled at the same time. @param at their first packets
+/// Waits for several units, which are polled at the same time. @param at the first packet of each unit
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
                                              std::uint32_t apart, std::uint32_t epoch, vec16 (&data)[Batch]) {
@@ -124,8 +124,8 @@ template <std::uint32_t Batch>
 template <class T>
 using ll_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
 
-/// A word of 16 or 8 bytes of elements of type T, of which `left` exist, at least one. Copies of the first element fill
-/// the missing positions, so that an operation on all positions processes only valid elements.
+/// Loads a word of 16 or 8 bytes of elements of type T. Only `left` elements exist, at least one. Copies of the first
+/// element fill the other positions of the word, so that an operation on all positions processes only valid elements.
 template <class T, class Word = vec16>
 [[nodiscard]] PGAS_FN Word load_elements(const std::byte* p, std::uint32_t left) {
   constexpr std::uint32_t width = sizeof(Word) / sizeof(T);

@@ -1,7 +1,7 @@
 /// @file
-/// The all-reduce of few elements: every member sends its elements to all others as LL packets and reduces the arrivals
-/// in the order of the members. In a kernel that the host enqueues, each block reduces independently. Used by
-/// `reduce/all_reduce_algorithm.hpp`. The algorithm is the LL one-shot all-reduce, "AGxLL_R" in NCCL's
+/// The all-reduce of few elements: every member sends its elements to all others as LL packets and reduces the elements
+/// of all members in the order of the members. In a kernel that the host enqueues, each block reduces independently.
+/// Used by `reduce/all_reduce_algorithm.hpp`. The algorithm is the LL one-shot all-reduce, "AGxLL_R" in NCCL's
 /// src/device/symmetric/all_reduce.cuh.
 ///
 /// All members reduce the same operands in the order of `reduce_loop.hpp`. The result therefore has the same bits on
@@ -13,8 +13,8 @@
 
 namespace pgas::detail {
 
-/// Whether elements of type T can be exchanged in packets: the type has no padding. Each member computes the result, so
-/// the values of padding bytes would differ between members.
+/// Whether elements of type T can be exchanged in packets: the type must have no padding. Each member computes the
+/// result itself, so padding bytes would have different values on different members.
 template <class T>
 inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
@@ -90,7 +90,7 @@ PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, cons
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An all-reduce for which fits_ll() holds or, for one block, fits_block_packets().
+/// An all-reduce in LL packets. fits_ll() must be true or, for a single block, fits_block_packets().
 template <class T, class Op, PGAS_IS(group) G, class Team>
 PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst, const T* src, std::size_t count,
                        const Op& op) {

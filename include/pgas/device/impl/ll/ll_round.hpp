@@ -11,9 +11,9 @@ namespace pgas::detail {
 // ---- with checks on, a channel with counted rounds records in its box which messages of the last round were received
 // ----
 
-/// The location of these records. Channels without counted rounds store their progress in the same line. `received`
-/// counts the other members from which the thread has not received. In the next word, bit i modulo 64 is set after the
-/// thread has received from member i.
+/// The location of the record of received messages: the line in which channels without counted rounds store their
+/// progress. In this line, `received` is the number of other members from which the thread has not received. In the
+/// next word, bit i modulo 64 is set after the thread has received from member i.
 [[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
   return reinterpret_cast<std::uint64_t*>(places - packets_in_line) + 1;
 }
@@ -75,7 +75,7 @@ template <class Channel>
 
 // ---- rounds ----
 
-/// Waits for the messages of a round that the thread has not requested. The function does not wait for this PE's own
+/// Waits for those messages of a round that the thread has not requested. The function does not wait for this PE's own
 /// message. No other thread reads the place of that message, so the message may be overwritten.
 template <class Channel>
 PGAS_FN void finish_round(const context& ctx, const Channel& channel) {

@@ -5,9 +5,9 @@
 /// places and implicit credits (each message acknowledges the previous one).
 ///
 /// A box consists of tiles, each for eight threads. The first line of a tile has the progress of the threads. The
-/// following lines have the packets: one line for each of the two turns, each member that sends, and each packet of a
-/// value. A line holds one packet of each of the eight threads. The packets of a warp therefore fill whole lines, and
-/// the location of a thread's places does not depend on the group size.
+/// following lines have the packets: one line for each combination of a turn (of two), a sending member, and a packet
+/// of a value. A line holds one packet of each of the eight threads. The packets of a warp therefore fill whole lines,
+/// and the location of a thread's places does not depend on the group size.
 ///
 /// Message k of a thread is in place k % 2, which is never cleared. The reuse of a place is safe for each thread
 /// without a sync. A thread sends message k only after it has received message k - 1 of the same thread of the other
@@ -70,7 +70,7 @@ template <class T>
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_tile_lines(std::size_t members, std::uint32_t packets) {
   return 1 + 2 * members * packets;
 }
-/// The first packet of a thread's first place. The thread's progress is one line before it.
+/// The first packet of a thread's first place. The thread's progress is one line before this packet.
 [[nodiscard]] PGAS_FN vec16* ll_places(packet_line* box, std::size_t rank, std::size_t tile_lines) {
   const auto tile = static_cast<std::uint32_t>(rank / packets_in_line);
   return reinterpret_cast<vec16*>(box + tile * static_cast<std::uint32_t>(tile_lines) + 1) + rank % packets_in_line;
@@ -195,7 +195,7 @@ PGAS_FN void receive_ll_values(const context& ctx, ll_senders from, const vec16*
 // ---- places that the proxy writes: the data, followed by the number as a signal ----
 
 [[nodiscard]] PGAS_FN signal_t* ll_signal(vec16* place) { return reinterpret_cast<signal_t*>(place) + 1; }
-/// The location of the data in such a place: before the signal, or entirely in the second packet.
+/// The location of the data in a place that the proxy writes: before the signal, or entirely in the second packet.
 template <std::uint32_t Packets>
 [[nodiscard]] PGAS_FN packet_data* ll_data(vec16* place) {
   return reinterpret_cast<packet_data*>(place + (Packets - 1) * packets_in_line);

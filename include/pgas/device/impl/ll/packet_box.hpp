@@ -11,8 +11,8 @@
 /// number differs.
 ///
 /// Numbers have 32 bits. The number after 2^32 - 1 is 2, so the halves still alternate, and no message has number 0.
-/// Before the numbers repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to it,
-/// and then sends a message. The other PE writes to the half only after it has received that message (renews()).
+/// Before the numbers repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to that
+/// half, and then sends a message. The other PE writes to the half only after it has received that message (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -79,7 +79,7 @@ template <class T>
                                            std::uint32_t other) {
   return count - 1 >= now.direct / sizeof(T) ||          // no data, too much data, or through the proxy
          static_cast<std::int32_t>(mine - other) > 0 ||  // out of order
-         mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
+         mine - 2 >= ~std::uint32_t{3};                  // number 0, 1, or one of the two largest: see renews()
 }
 
 /// A message in transfer: its packets and its data on this PE. The struct is passed by value, so it stays in registers.

@@ -185,7 +185,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
     return true;
   }
   if (!await_counter(call, &ring.progress->taken, number - size + 1)) return false;
-  // may overwrite a newer value of another thread; the only effect is another read of the host's word
+  // the store may overwrite a newer value of another thread; the only effect is one more read of the host's word
   store_release(&call->queue.table->ring.heads->taken, call->seen);
   return true;
 }
@@ -220,14 +220,14 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
-  if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host's word was last read
+  if (load_relaxed(&ring.heads->completed) >= next) {  // no new command since the last read of the host's word
     fence_acquire();
     return true;
   }
   const std::uint64_t completed = load_relaxed(&ring.progress->completed);
   if (completed >= next) {
     fence_acquire();
-    store_release(&ring.heads->completed, completed);  // may overwrite a newer value, as in reserve_slot()
+    store_release(&ring.heads->completed, completed);  // may overwrite a newer value, as the store in reserve_slot()
     return true;
   }
   command_call call(queue, {what, pe, 0}, command_kind::quiet, 0);

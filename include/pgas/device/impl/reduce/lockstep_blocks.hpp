@@ -14,8 +14,8 @@ namespace pgas::detail {
   return team.staging_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
-/// The logarithm of the number of bytes that one member stores to another for one block. The number is a power of two,
-/// so the distance between the members' parts is constant, like the distance between slots.
+/// log2 of the number of bytes that one member stores to another for one block. The number is a power of two, so the
+/// distance between the members' parts is constant, like the distance between slots.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
   std::uint32_t log2 = oneshot_staging::log2_block_bytes;
   while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;

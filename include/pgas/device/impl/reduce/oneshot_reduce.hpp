@@ -1,15 +1,15 @@
 /// @file
 /// The one-shot all-reduce of kernels that the host enqueues. Every member stores its elements in all members' staging
-/// memory; after one barrier each member reduces its copy in the order of the members. Used by
-/// `all_reduce_algorithm.hpp`.
+/// memory; after one barrier, each member reduces the elements in its own staging memory, in the order of the members.
+/// Used by `all_reduce_algorithm.hpp`.
 ///
 /// NCCL calls the algorithm "AGxLL" (src/device/symmetric/all_reduce.cuh). NCCL uses LL packets, and this header uses
 /// plain stores and a barrier.
 ///
 /// Each block works independently, on its own elements, in its own staging memory with two halves. A block has a
-/// barrier with the same blocks of all members (block_barrier()). The halves alternate with these barriers, so no
-/// operand is overwritten before it is reduced. A block stores to a half only after all members have passed the barrier
-/// that follows the last read of the half.
+/// barrier with the blocks of the same index on all members (block_barrier()). The halves alternate with these
+/// barriers, so no operand is overwritten before it is reduced. A block stores to a half only after all members have
+/// passed the barrier that follows the last read of the half.
 #pragma once
 
 #include "pgas/device/impl/reduce/lockstep_blocks.hpp"
@@ -41,7 +41,7 @@ struct oneshot_job {
   /// from the staging memory
   bool words;
 
-  /// A member's part of the staging.
+  /// A member's part of the staging memory.
   [[nodiscard]] PGAS_FN std::byte* staging_of(std::int32_t member) const {
     return staging + (static_cast<std::size_t>(member) << log2);
   }
@@ -52,8 +52,8 @@ template <class T>
   return 16 % sizeof(T) == 0 && offset_in_word(dst) == 0 && offset_in_word(src) == 0 && count * sizeof(T) % 16 == 0;
 }
 
-/// One thread's share of the stores: each word is loaded once. The staging memory has the source's offset from a
-/// 16-byte boundary.
+/// One thread's share of the stores. Each word is loaded once and stored at all members. In the staging memory, the
+/// elements have the same offset from a 16-byte boundary as in the source.
 PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
   constexpr std::uint32_t batch = 2;  // limited by the registers of a thread in a block of 512 threads, for two members
   if (!job.words) {

@@ -148,7 +148,8 @@ struct run {
   std::size_t gap;  ///< bytes
 };
 
-/// One thread's share of a run. Loads of several members are in flight; the values are combined in order.
+/// One thread's share of the accesses of a `run`. Loads of several members are in flight; the values are combined in
+/// order.
 template <reduce_result Result, class Access, class T, class Op>
 PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, slice me) {
   using A = accumulator_of<Op, T>;

@@ -96,8 +96,8 @@ PGAS_FN void put_blocks_to_all(const context& ctx, const G& g, const team_view& 
   push_by_largest_units<unit_of<T>>(&job, slice_of(g));
 }
 
-/// The blocks of members 0 to `members` - 1 of a team, to be combined. The members from first_target to end_target - 1
-/// receive the result.
+/// The blocks of members 0 to `members` - 1 of a team, to be combined. The members from `first_target` to `end_target -
+/// 1` receive the result.
 struct strided_reduce_job {
   byte_blocks blocks;
   std::int32_t members;

@@ -51,12 +51,13 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
                           due, seen));
 }
 
-/// The members base, base + size, ... that exist, at most Batch members. These members are polled at the same time.
+/// The members `base`, `base + size`, ... that exist, at most `Batch` members. A thread polls these members at the same
+/// time.
 template <std::uint32_t Batch>
 struct awaited_members {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t waited[Batch];  // not used before the loads of the first poll, so the latencies overlap
+  std::uint64_t waited[Batch];  // first used after the loads of the first poll, so the latencies overlap
 
   PGAS_FN awaited_members(const context& ctx, const team_view& team, std::int32_t base, std::int32_t size) {
     PGAS_UNROLL
@@ -112,7 +113,7 @@ template <std::uint32_t Batch>
   return false;
 }
 
-/// One thread's part of an arrival: the thread notifies the members rank, rank + size, ...
+/// One thread's part of an arrival: the thread notifies the members `rank`, `rank + size`, ...
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
@@ -125,8 +126,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's part of a wait: the thread waits for the members rank, rank + size, ... @return False if a wait failed
-/// and the thread has written the failure record.
+/// One thread's part of a wait: the thread waits for the members `rank`, `rank + size`, ... @return False if a wait
+/// failed and the thread has written the failure record.
 PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, operation what, std::int32_t rank,
                                 std::int32_t size) {
   constexpr auto batch = static_cast<std::int32_t>(most_polled);

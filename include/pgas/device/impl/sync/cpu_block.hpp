@@ -174,7 +174,7 @@ class cpu_block {
     sync();
     const bool result = votes.load(std::memory_order_relaxed) != 0;
     sync();
-    if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // before this member arrives for the next vote
+    if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // subtracted before this member arrives for the next vote
     return result;
   }
   /// Returns the value of the member with rank 0 on all members. The call is also a sync().

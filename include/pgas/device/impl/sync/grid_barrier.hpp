@@ -31,8 +31,8 @@ static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
-/// same entry and find the claimed entry. Null if the search failed and has written the failure record. *Callers* one
-/// thread of each block.
+/// same entry and find the claimed entry. The result is null if the search failed; the failure record is then written.
+/// *Callers* one thread of each block.
 /// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
                                                   std::uint32_t size = grid_table_size) {
@@ -177,7 +177,7 @@ template <class Block, class T>
     end_thread();
   if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);
   __builtin_memcpy(&value, state->room[result.odd], sizeof value);
-  if (block.visit() != nullptr) block.sync();  // the first thread may release the state
+  if (block.visit() != nullptr) block.sync();  // after this, the first thread may release the state
   return value;
 }
 

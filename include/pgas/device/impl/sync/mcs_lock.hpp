@@ -1,14 +1,14 @@
 /// @file
 /// The queue lock of `device/lock.hpp` and of the host's locks. MCS lock: Mellor-Crummey and Scott, "Algorithms for
-/// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, tells its
-/// predecessor its number, and polls its own memory. The holder passes the lock to its successor. PEs therefore take
+/// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, stores its own
+/// number at its predecessor, and polls its own memory. The holder passes the lock to its successor. PEs therefore take
 /// the lock in the order of their requests, and no PE polls over a link.
 ///
 /// The queue needs only the lock word. Every PE has such a word, with two halves:
 /// * `tail` is 1 + the number of the last PE in the queue. Only the `tail` on one PE of the team, the home of the lock,
 ///   is used. Different locks may have different homes.
-/// * `seat` belongs to the PE whose memory contains the word. It is the PE's node in the queue. It tells whether a
-///   thread of that PE holds or awaits the lock, whether the thread holds the lock, and which PE is the successor.
+/// * `seat` belongs to the PE whose memory contains the word, and is this PE's node in the queue. `seat` tells whether
+///   a thread of that PE holds or awaits the lock, whether the thread holds the lock, and which PE is the successor.
 ///
 /// A lock of zeros is free. Every access goes through the class `Words`, so that the host can run the algorithm too.
 #pragma once
@@ -89,7 +89,8 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      // The PE's next thread must not become its own successor: the change of `tail` comes before the store to `seat`.
+      // The change of `tail` comes before the store to `seat`. Otherwise the PE's next thread could find this PE in
+      // `tail`.
       w.release();
       w.store(&word::seat, 0u);
       return lock_result::done;

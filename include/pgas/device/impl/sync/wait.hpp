@@ -18,7 +18,7 @@ struct wait_state {
   failure why;
 };
 
-/// The next state of a wait. Without Answers the wait ignores the host's question.
+/// The next state of a wait. If `Answers` is false, the wait ignores the host's question.
 template <bool Answers>
 [[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
   // The latencies of these loads overlap, because a GPU reads the host's memory slowly.
