@@ -10,10 +10,10 @@
 /// `strided.hpp`. Tiles do not use the memory of the copier. Only row ends that are not a multiple of 16 bytes go
 /// through registers.
 ///
-/// Some copies use the single-thread calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` instead. These
-/// are the copies on GPUs before sm_90 or on the CPU, between addresses that differ modulo 16 bytes, to or from proxied
-/// PEs, and for arrays that are neither in global memory nor in the block's shared memory. Such copies are complete on
-/// return, like the blocking calls.
+/// On GPUs before sm_90 and on the CPU, all copies use the single-thread calls of `rma.hpp`, `signal.hpp`,
+/// `strided.hpp` and `atomic.hpp` instead. The same holds for copies between addresses that differ modulo 16 bytes,
+/// copies to or from proxied PEs, and copies of arrays that are neither in global memory nor in the block's shared
+/// memory. All these copies are complete on return, like the blocking calls.
 ///
 /// *Errors* as in `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp`. A copy that never completes also ends the
 /// thread with a record (operation::bulk_copy). The cause is other code that has written to the copier's memory, or an
@@ -271,9 +271,9 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 /// *Callers* any thread of the block whose shared memory contains the mbarrier.
 /// *Units* `count` is a number of elements, and may be 0; the bytes of a phase are less than 1 MiB.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the
-/// block is asynchronous. It is one instruction if both addresses and the number of bytes are multiples of 16. Into
-/// other memory, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst` must
-/// not be accessed before the phase is complete. *Order* `dst` is written after all earlier accesses to `dst` by
+/// block is asynchronous. The copy is one instruction if both addresses and the number of bytes are multiples of 16.
+/// Into other memory, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst`
+/// must not be accessed before the phase is complete. *Order* `dst` is written after all earlier accesses to `dst` by
 /// threads that the caller has synchronized with. The copy reads stores that a wait or a barrier of the caller has
 /// ordered before the copy. A thread that sees the phase complete sees the data.
 template <PGAS_IS(rma_type) T>

@@ -127,7 +127,7 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }
-  // members have different counts, and therefore different numbers of blocks
+  // members have different counts and different numbers of blocks, so the blocks can't have separate barriers
   detail::collective_barrier(ctx, g, team, what);
 }
 

@@ -16,12 +16,13 @@ namespace pgas {
 /// not hold.
 ///
 /// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
-/// its fence(), quiet() and put_signal() do not wait for operations of other contexts on proxied PEs. Collectives with
-/// this context take teams whose members are all members of its team. barrier() and sync() without a team use its team.
+/// fence(), quiet() and put_signal() with this context do not wait for operations of other contexts on proxied PEs.
+/// Collectives with this context take teams whose members are all members of its team. barrier() and sync() without a
+/// team use its team.
 ///
 /// *Callers* as context.
-/// *Memory* a plain value with the size of a context; data members that a kernel does not use cost nothing. Valid until
-/// the PE leaves the world.
+/// *Memory* a plain value with the size of a context; data members that a kernel does not use cost nothing. The object
+/// is valid until the PE leaves the world.
 class direct_context {
  public:
   direct_context() = default;

@@ -25,9 +25,9 @@ PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 ///
 /// In other launches, the function returns immediately.
 ///
-/// *Callers* any thread. The block of the caller stays resident during the wait. Not all blocks of a large grid should
-/// call the function: the earlier launch may wait for a PE that needs resources of this GPU, and the waiting blocks
-/// would occupy these resources.
+/// *Callers* any thread. The block of the caller stays resident during the wait. In a large grid, not all blocks should
+/// call the function. The waiting blocks occupy resources of this GPU, and the earlier launch may wait for a PE that
+/// needs these resources.
 /// *Order* writes of the earlier launches are visible to the caller.
 PGAS_FN void await_earlier_launches() { detail::wait_for_predecessor(); }
 

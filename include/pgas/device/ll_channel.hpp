@@ -196,7 +196,7 @@ class ll_team_channel {
       : team_(team), places_(places_of(ctx, g, team, box)) {
     g.sync();  // an earlier use by this group has stored its progress
     now_ = detail::load_progress(places_);
-    ++now_.sent;  // a box of zeros contains no message of any round
+    ++now_.sent;  // numbers of messages are above 0, so a box of zeros contains no message
   }
   /// @brief Opens this PE's side, for a program that counts the rounds that have begun.
   ///

@@ -61,7 +61,7 @@ template <PGAS_IS(group) G>
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
 
-/// @brief Passes the lock to the PE that has waited longest, or frees it.
+/// @brief Passes the lock to the PE that has waited longest, or frees the lock if no PE waits.
 ///
 /// *Callers* any thread of the PE that holds the lock. *Memory* `lock` is symmetric.
 /// *Order* releases: all earlier accesses of this thread, including puts to any PE, are visible to the next holder.

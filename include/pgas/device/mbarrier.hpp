@@ -40,7 +40,7 @@ class mbarrier {
   /// A phase is complete when `arrivals` threads have arrived and the announced bytes have arrived; then the next phase
   /// begins.
   ///
-  /// *Callers* one thread; the other threads synchronize with it afterwards.
+  /// *Callers* one thread; after the call, the other threads synchronize with this thread.
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
   /// @brief Turns the word into ordinary memory again.
   ///

@@ -227,7 +227,8 @@ struct minloc {
 
 namespace detail {
 
-/// The number that identifies an operation when calls are compared. It is 0 for operations that the program defines.
+/// The number that identifies an operation when calls are compared. The number is 0 for operations that the program
+/// defines.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (library_op<Op>) {

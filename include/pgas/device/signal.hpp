@@ -116,9 +116,9 @@ template <PGAS_IS(group) G, class Find>
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements;
 /// 0 is allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
-/// *Order* a thread that sees the signal sees the data and all earlier puts and stores of the group's threads, to `src`
-/// or elsewhere, by any route, without a sync by the caller. If this PE has sent earlier signals to proxied PEs, that
-/// thread sees only the signals to PE `pe`.
+/// *Order* a thread that sees the signal also sees the data, and all earlier puts and stores of the group's threads, to
+/// `src` or elsewhere, by any route. The caller need not sync the group before the call. If this PE has sent earlier
+/// signals to proxied PEs, the thread that sees the signal sees only the earlier signals to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {

@@ -76,7 +76,7 @@ class team_view {
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 
-/// @brief Converts PE number `pe` of team `from` to its number in team `to`.
+/// @brief Converts PE number `pe` of team `from` to the PE's number in team `to`.
 ///
 /// *Callers* any thread.
 ///

@@ -11,7 +11,7 @@ namespace pgas {
 /// @brief The memory of one member of a window.
 struct window_part {
   std::byte* at = nullptr;  ///< address for this PE's kernels; null for a proxied PE, and for a member without memory
-  std::size_t bytes = 0;    ///< its size
+  std::size_t bytes = 0;    ///< size of the memory
 };
 
 /// @brief A window, as kernels use it. The object contains one address, so kernels take it by value.

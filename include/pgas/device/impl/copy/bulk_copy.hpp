@@ -23,7 +23,7 @@ struct bulk_ring {
     return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
   }
 
-  std::uint32_t address = 0;  ///< address of the first barrier in the shared window
+  std::uint32_t address = 0;  ///< shared-window address of the first barrier
   std::uint32_t stage_bytes = 0;
   std::uint32_t parities = 0;  ///< bit i: parity of the phase that the next load of stage i completes
 };

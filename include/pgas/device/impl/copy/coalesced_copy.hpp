@@ -6,9 +6,9 @@
 /// full. The eight lanes have loads of several requests in flight.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
-/// that read them. The sync after the copies orders a lane's later operations after the copies that the other lanes
-/// make for this lane. A later fence, quiet or release of the lane also orders these copies, because releases are
-/// cumulative.
+/// that read the stored values. The sync after the copies orders a lane's later operations after the copies that the
+/// other lanes make for this lane. A later fence, quiet or release of the lane also orders these copies, because
+/// releases are cumulative.
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"

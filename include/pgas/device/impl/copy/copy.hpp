@@ -75,8 +75,8 @@ template <std::size_t Unit>
   return {w[0], w[1], w[2], w[3]};
 }
 
-/// Copies the units at the two ends: the first `head` bytes and the last `tail` bytes of `bytes` bytes. Both are
-/// multiples of Unit. All loads of a batch precede the stores of the batch.
+/// Copies the units at the two ends: the first `head` bytes and the last `tail` bytes of `bytes` bytes. `head` and
+/// `tail` are multiples of Unit. All loads of a batch precede the stores of the batch.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
                        slice me) {
@@ -105,8 +105,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
 }
 
 /// Copies this thread's aligned words from `at` on, `hop` bytes apart, at most Words words. The function is recursive:
-/// it loads one word, calls itself for the remaining words, and then stores the word. So no register is set for a
-/// missing word.
+/// it loads one word, calls itself for the remaining words, and then stores the word. Therefore no register is set for
+/// a missing word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;

@@ -2,9 +2,9 @@
 /// The barrier of teams that span domains, used by `sync/barrier.hpp`, and the functions by which collectives find
 /// domains and peers. Hierarchical barrier: a central counter in each domain, then messages between domains.
 ///
-/// The members of a domain count their arrivals in a word at the domain's first member. Every member polls the
-/// notifications of the other domains, which are also in the memory of its domain's first member. There are two
-/// algorithms:
+/// The members of a domain count their arrivals in a word at the domain's first member. The notifications of the other
+/// domains are also in the memory of the domain's first member, where every member of the domain polls them. There are
+/// two algorithms:
 ///
 /// * direct, for at most `most_direct_domains` domains: the last member to arrive notifies the first member of every
 ///   other domain. The total cost is one network latency, and D (D - 1) messages for D domains.
@@ -36,7 +36,7 @@ inline constexpr operation barrier_operation = Arrival == arrival::release ? ope
 /// The two words of a member in this PE's barrier state: the number of the member's arrivals, and the number of this
 /// PE's waits for the member. In a team that spans domains, `arrived` is used only at the first member of a domain. For
 /// a member of this domain, `arrived` counts arrivals, for failure records. For a member of another domain, `arrived`
-/// is the newest barrier of which that member has notified this domain.
+/// is the number of the newest barrier of which that member has notified this domain.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -204,7 +204,7 @@ struct domain_wait {
   operation what;
   std::int32_t domain;
   std::int32_t step;   ///< distance to this thread's next domain; with dissemination, 2^r in round r
-  std::int32_t sends;  ///< 1: the PE sends the message of the round before this wait
+  std::int32_t sends;  ///< 1: before this wait, the PE sends the message of the round
   std::uint64_t due;   ///< number of the barrier
   wait_state now;
 };

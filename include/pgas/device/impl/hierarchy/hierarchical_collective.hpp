@@ -99,7 +99,7 @@ PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, 
   proxied_put(&put, g);
 }
 
-/// Sends each member of another domain its range of the root's elements.
+/// Sends each member of every other domain that member's range of the root's elements.
 template <PGAS_IS(group) G>
 PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   const team_hierarchy hierarchy = call->hierarchy();
@@ -118,8 +118,8 @@ PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   return k >= 0;
 }
 
-/// A broadcast() without its last barrier: each member of another domain receives its range from the root and puts it
-/// to the members of its domain.
+/// A broadcast() without its last barrier: in every other domain, each member receives its range from the root and puts
+/// the range to the other members of the domain.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t root) {
   if (call->here.team.my_pe() == root) {

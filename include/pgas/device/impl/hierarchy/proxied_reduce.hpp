@@ -105,7 +105,7 @@ class staged_reduce {
     const auto buffers = static_cast<std::uint32_t>(2 * max_proxied_ + (whole() ? 1 : max_proxied_));
     constexpr std::uint32_t line = 128;
     constexpr std::uint32_t room = workspace_view::unit_bytes - (3 * most_buffers + 2) * line;
-    // a larger element occupies whole lines
+    // buffers start at multiples of a line, or of a larger alignment
     const std::uint32_t multiple = sizes.alignment < line ? line : sizes.alignment;
     length_ = room / (buffers * sizes.element + 2 * sizes.sum);
     buffer_bytes_ = (length_ * sizes.element + multiple - 1) / multiple * multiple;

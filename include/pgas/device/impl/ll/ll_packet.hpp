@@ -12,8 +12,8 @@
 
 namespace pgas {
 
-/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() lines. The library owns their
-/// contents.
+/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() lines. The library owns the
+/// contents of these lines.
 struct alignas(128) packet_line {
   std::uint64_t words[16];
 };

@@ -121,8 +121,8 @@ struct proxied_copy {
   completion when;
 };
 
-/// Submits a put with a signal, by the smallest command that can carry both. Submits the signal alone if the data has
-/// already been sent.
+/// Submits a put with a signal, by the smallest command that can carry data and signal. Submits the signal alone if the
+/// data has already been sent.
 /// @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {

@@ -1,7 +1,7 @@
 /// @file
 /// All-reduces by lockstep blocks. The host enqueues a kernel with the same number of blocks on every member. Each
 /// block works independently, on its own elements, with the same block of the other members. This header computes each
-/// block's staging addresses and the elements that it owns. Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
+/// block's staging addresses and the elements that the block owns. Used by `ll/ll_reduce.hpp` and `oneshot_reduce.hpp`.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"

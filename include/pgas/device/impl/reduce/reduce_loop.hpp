@@ -25,7 +25,7 @@ struct reduce_job {
   std::size_t count;
   peer_map peers;
   std::int32_t members;
-  std::int32_t first_target;  ///< whole results go to members first_target ... end_target - 1
+  std::int32_t first_target;  ///< whole results go to the members `first_target` to `end_target - 1`
   std::int32_t end_target;
 };
 

@@ -14,16 +14,17 @@ namespace pgas::detail {
 struct block_entry {
   std::uint64_t key = 0;     ///< key of the block; 0: the entry is free
   std::uint64_t ticket = 0;  ///< ticket that is also in the lent memory
-  std::uint32_t lent = 0;    ///< address of the lent memory in the shared window
+  std::uint32_t lent = 0;    ///< shared-window address of the lent memory
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(block_entry) == 24);
 
 /// The entries of all blocks of a PE's kernels. *Memory* initially zero; GPU memory on GPU heaps.
 struct block_table {
-  /// More than the number of blocks that can be resident on a GPU, which is 32 for each multiprocessor.
+  /// The number of entries. On a GPU, fewer blocks can be resident: at most 32 for each multiprocessor.
   static constexpr std::uint32_t entries = 6144;
-  /// Blocks of one launch have adjacent entries, so an entry is found immediately. Entries of two launches may collide.
+  /// The number of entries that a search tries. Blocks of one launch have adjacent entries, so the first try succeeds.
+  /// Entries of two launches may collide.
   static constexpr std::uint32_t probes = 16;
 
   std::uint64_t tickets = 0;  ///< number of tickets issued so far

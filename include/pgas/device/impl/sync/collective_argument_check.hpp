@@ -18,7 +18,7 @@ struct collective_call {
   std::int64_t dst_stride = 1;
   std::int64_t src_stride = 1;
   std::int32_t root = 0;
-  const void* dst = nullptr;  ///< null if it may differ
+  const void* dst = nullptr;  ///< null if members may pass different addresses
   const void* src = nullptr;
 };
 
@@ -103,7 +103,7 @@ PGAS_COLD void check_collective(const context* copy, G g, team_view team, collec
   if (n == 1) return;
   g.sync();
   const std::uint64_t barriers = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
-                                 load_relaxed(&domain_state(ctx, team)->waited);  // one word counts barriers
+                                 load_relaxed(&domain_state(ctx, team)->waited);  // one of the words counts barriers
   const std::uint64_t mine = signature_of(ctx, call, barriers);
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());

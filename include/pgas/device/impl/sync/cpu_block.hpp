@@ -60,8 +60,8 @@ class cpu_block_state {
     for (const part& each : named_) each.state->fail();
   }
 
-  /// The state that `members` members share as their named_group `id`. The first call creates the state. The state
-  /// fails together with the block.
+  /// The state of the named_group `id` with `members` members. The first call creates the state. The state fails
+  /// together with the block.
   [[nodiscard]] cpu_block_state& named(std::uint32_t id, std::uint32_t members) {
     const std::lock_guard<std::mutex> lock(parts_);
     for (const part& each : named_) {
@@ -94,7 +94,7 @@ class cpu_block_state {
     return (w & failed_bit) | ((generation(w) + 1) << 32 & ~failed_bit) | members;
   }
 
-  /// Whether the barrier `mine` is open. Throws thread_ended if it will never open.
+  /// Whether the barrier `mine` is open. Throws thread_ended if the barrier will never open.
   [[nodiscard]] bool opened(std::uint64_t mine) const {
     const std::uint64_t now = word_.load(std::memory_order_acquire);
     if (generation(now) != mine) return true;
@@ -212,8 +212,8 @@ class cpu_block {
 
 namespace detail {
 
-/// Registers the calling thread as this member during its lifetime. The library and the program each have a copy of
-/// this_cpu_thread, so each of them creates a scope before it calls the other.
+/// Registers the calling thread as this member as long as the object exists. The library and the program each have a
+/// copy of this_cpu_thread, so each of them creates a scope before it calls the other.
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {
@@ -231,7 +231,7 @@ class cpu_thread_scope {
 
 /// Runs `f(block)` as one member of a block. The membership ends when `f` returns or throws. *Callers* launchers, on
 /// the member's thread. *On return* the member has finished. *Errors* throws the exception of `f`, including
-/// thread_ended, after it has notified the other members.
+/// thread_ended, after the other members have been notified.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   try {

@@ -1,9 +1,10 @@
 /// @file
 /// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. The barrier has a central counter: one
 /// word counts arrivals, votes and barriers. A block arrives and votes by one addition. The result of the addition
-/// tells the last block that it is the last, and the outcome of the vote. The last block publishes the outcome with the
-/// next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the next grid of any
-/// size. Launches in CUDA graphs find their state at run time, in a hash table of 128 states with linear probing.
+/// tells a block whether it is the last, and tells the last block the outcome of the vote. The last block publishes the
+/// outcome with the next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the
+/// next grid of any size. Launches in CUDA graphs find their state at run time, in a hash table of 128 states with
+/// linear probing.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -13,15 +14,15 @@
 
 namespace pgas::detail {
 
-/// The shared state of a launch's blocks, in memory of their GPU. Kernels of a stream run one after another, so each
-/// stream has one state. The host creates the state: all words are zero, except the world's context.
+/// The shared state of a launch's blocks, in memory of the blocks' GPU. Kernels of a stream run one after another, so
+/// each stream has one state. The host creates the state: all words are zero, except the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
   std::uint64_t word;                         ///< a grid_word
   std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: the state is free
   alignas(16) std::byte room[2][room_bytes];  ///< memory of broadcasts, for even and for odd barriers
   context here;                               ///< for failure records
-  std::uint64_t left;                         ///< in a table: blocks of the owner that have finished with the state
+  std::uint64_t left;                         ///< in a table: number of the owner's blocks that no longer need it
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 

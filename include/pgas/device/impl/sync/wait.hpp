@@ -153,9 +153,9 @@ template <class T>
   return {true, seen};
 }
 
-/// Waits until `*ivar op value`, by the calling thread only, and acquires. Then returns found(value). Returns lost(),
-/// with a record, if the wait fails. If the value arrives soon, no test follows the polls, so the time until the next
-/// operation is short.
+/// Waits, by the calling thread only, until `*ivar op value`; then acquires and returns found(value). If the wait
+/// fails, leaves a record and returns lost(). If the value arrives soon, no test follows the polls, so the time until
+/// the next operation is short.
 template <class T, class Found, class Lost>
 PGAS_FN auto poll_word(const context& ctx, const T* ivar, cmp op, T value, const Found& found, const Lost& lost) {
   PGAS_ROLLED

@@ -44,7 +44,7 @@ class traced_operation {
   /// Sets the target of the operation, PE `pe` of the context's team, and its data bytes.
   PGAS_FN void on(const context& ctx, pe_or_peer pe, std::uint64_t bytes = 0) {
     if (area_ == nullptr) return;
-    const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // the argument check finds invalid numbers
+    const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // the argument check reports invalid numbers
     found_.pe = is_member ? ctx.team().world_pe(pe.pe()) : -1;
     found_.bytes = bytes;
   }
