@@ -40,8 +40,8 @@ template <class T>
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// The kind of an update in the trace. A reader of the trace can add up only additions of integers, so other additions
-/// have another kind.
+/// The kind of an update in the trace. A reader of the trace can sum up integer additions only, so other additions have
+/// another kind.
 template <atomic_update Update, class T>
 [[nodiscard]] PGAS_FN traced_update traced_as() {
   if (Update == atomic_update::fetch) return traced_update::none;

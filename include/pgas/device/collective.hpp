@@ -20,8 +20,8 @@
 /// *Order* the call sends the values that all threads of the group have stored to `src` before the call. No other
 /// memory is ordered. When the call returns on a member, all other members have made the call. Earlier stores of the
 /// other members to other memory may not be visible, and earlier stores of this member may be incomplete. Use a
-/// barrier(), or a fence() and a signal, to order other memory. (Long messages contain barriers, short messages do not:
-/// impl/ll/ll_exchange.hpp.)
+/// barrier(), or a fence() and a signal, to order other memory. (Collectives of long messages contain barriers;
+/// collectives of short messages do not: impl/ll/ll_exchange.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, also ends
 /// the group for memory outside the heap, a team that does not contain this PE, a channel that the team does not have,

@@ -54,9 +54,9 @@ struct slow_path {
 
 }  // namespace detail
 
-/// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap.
-/// world::context() returns the context of the world, which is also valid for memory that is allocated later.
-/// team::context() returns a context that takes the PE numbers of a team.
+/// @brief Device-side handle of a world: this PE's number and the addresses of all PEs' parts of the heap. The context
+/// of the world, which world::context() returns, is also valid for memory that is allocated later. team::context()
+/// returns a context that takes the PE numbers of a team.
 ///
 /// Each context has its own order of operations: fence() and quiet() of one context do not order operations of another
 /// context. A context is valid until the PE leaves the world.
@@ -83,7 +83,7 @@ class context {
   /// Other PEs are proxied: the same operations work, but are slower.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
-  /// @brief PE `pe`'s address of this PE's `local`.
+  /// @brief The address of PE `pe`'s copy of this PE's `local`.
   ///
   /// The function computes the address by arithmetic, without a memory access, unless this context's team is an
   /// irregular list, some PEs are proxied, or the heap is shared by cuda_ipc.

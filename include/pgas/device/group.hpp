@@ -31,7 +31,7 @@
 /// * No warp of a group may end before the other warps' last call, because the other warps would wait for that warp for
 ///   ever. A single thread may end. If the thread with rank 0 has ended, a call that waits ends the other threads.
 /// * In kernels with a call that waits, the votes of the groups take 256 bytes of shared memory, 16 for each barrier.
-/// * Two groups that call collectives of one team at the same time need separate channels, like blocks.
+/// * Two groups that call collectives of one team at the same time need separate channels, as two blocks do.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -257,7 +257,7 @@ class named_group {
   }
 
  private:
-  static constexpr std::uint32_t words = 4;  ///< words of shared memory for the result of a vote, for each barrier
+  static constexpr std::uint32_t words = 4;  ///< words of shared memory that each barrier has for results
 
   /// @brief The shared memory for results of the group's votes and broadcasts. Values of all types use the same memory.
   [[nodiscard]] PGAS_FN std::uint32_t* answer() const {

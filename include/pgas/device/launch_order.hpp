@@ -14,8 +14,8 @@ namespace pgas {
 /// @brief Allows the stream's next launch to begin before this launch ends, if the next launch overlaps
 /// (launch_config::overlaps).
 ///
-/// The next launch begins when each block of this launch has called this function or has ended. No block of the next
-/// launch starts earlier, so all blocks of this launch are resident by then.
+/// The next launch begins when each block of this launch has called this function or has ended. Therefore every block
+/// of this launch has started before any block of the next launch starts.
 ///
 /// *Callers* any thread of a block, one or more.
 /// *Order* none: to see the writes of this launch, the next launch must call await_earlier_launches().

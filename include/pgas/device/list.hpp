@@ -3,7 +3,7 @@
 /// copy_list.hpp describes the lists.
 ///
 /// Paged caches and sharded weights consist of many small blocks. The threads of the group share the blocks of a list,
-/// so that many blocks are in flight at the same time. A loop of put() copies block after block.
+/// so that many blocks are in flight at the same time. In contrast, a loop of put() copies one block after another.
 ///
 /// On this PE, the blocks are in global memory or in shared memory. `rma.hpp` describes proxied PEs and *Errors*. With
 /// checks on, an invalid block ends the group before the group's first copy.

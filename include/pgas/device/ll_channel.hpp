@@ -22,7 +22,7 @@
 ///
 /// Threads are independent: no thread waits for other threads of the group, and the number of messages may differ from
 /// thread to thread. The progress of a channel is in registers. The destructor stores the progress in the box, and the
-/// next kernel, or another group, continues from there. A CUDA graph may repeat the kernel.
+/// next kernel, or another group, continues from this progress. A CUDA graph may repeat the kernel.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

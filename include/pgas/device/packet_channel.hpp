@@ -49,7 +49,7 @@ class packet_channel {
   /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
   /// *Callers* all threads of the group `g`, converged; one group at a time for each box.
-  /// *Units* `bytes` is the longest message, the same on both PEs.
+  /// *Units* `bytes` is the size of the longest message, the same on both PEs.
   /// *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each. `in` is this PE's box for messages from
   /// PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE.
   /// *Errors* if checks are on, a box outside the heap ends the group.
@@ -80,7 +80,7 @@ class packet_channel {
 /// Synchronize the group before reuse.
 /// *Order* the message follows the group's earlier accesses to `src`. The message orders no other memory: the receiver
 /// may not see earlier puts and stores (use put_signal() for that).
-/// *Errors* ends the group with a record if the message is longer than the channel, and if the group sends twice
+/// *Errors* ends the group with a record if the message is longer than the channel allows, and if the group sends twice
 /// without a receive in between.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
@@ -117,8 +117,8 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// memory.
 /// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. The
 /// wait also ends in this way if the other PE has sent fewer elements. Two more errors end the group with a record: a
-/// message that is longer than the channel, and a second receive before this PE has sent a message. After such a second
-/// receive, both PEs would wait for ever.
+/// message that is longer than the channel allows, and a second receive before this PE has sent a message. After such a
+/// second receive, both PEs would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

@@ -47,7 +47,7 @@ struct peer_map {
     const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
     return static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride;
   }
-  /// @brief A member's address of this PE's `local`.
+  /// @brief The address of a member's copy of this PE's `local`.
   template <class T>
   [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance(member));

@@ -159,7 +159,7 @@ PGAS_FN void by_largest_units(const byte_blocks* blocks, Call call) {
 template <std::size_t Unit>
 class piece_index {
  public:
-  /// @param part bytes of a block, less than 4 Gi pieces
+  /// @param part size of a block in bytes; fewer than 4 Gi pieces
   PGAS_FN piece_index(std::size_t part, slice me)
       : per_block_(static_cast<std::uint32_t>(part / Unit)),
         hop_blocks_(me.size / per_block_),
@@ -279,7 +279,7 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
 /// An access to blocks at regular distances. The struct is in the local memory of its thread, so the call needs one
 /// address as its argument.
 struct checked_blocks {
-  checked_access all;   ///< the bytes from the lowest to the highest address; `local` is at first the start of block 0
+  checked_access all;   ///< the bytes from the lowest to the highest address; at first, `local` is the start of block 0
   std::size_t element;  ///< bytes of an element
   std::ptrdiff_t stride;
   std::size_t block;

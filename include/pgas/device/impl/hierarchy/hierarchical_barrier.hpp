@@ -13,7 +13,7 @@
 ///   r sends its domain's message of round r + 1. The total cost is log2 D network latencies, and D log2 D messages.
 ///
 /// An arrival does not wait, so that the two halves of a barrier can be separate calls. With dissemination, a domain
-/// passes the later rounds on only while one of its members waits.
+/// sends the messages of later rounds only while one of its members waits.
 ///
 /// The messages set words and do not add to words, so the target needs no atomic operation. Each member sets separate
 /// words, because only messages of the same PE arrive in order. If several members of a domain have set words, the
@@ -69,7 +69,7 @@ struct domain_channel {
   [[nodiscard]] PGAS_FN std::uint64_t* arrived(std::int32_t d, std::int32_t k) const {
     return reinterpret_cast<std::uint64_t*>(state + team_state_layout::arrived(hierarchy.member(d, k)));
   }
-  /// The address of this PE's `local` at the first member of this PE's domain.
+  /// The address of the copy of `local` that the first member of this PE's domain has.
   template <class T>
   [[nodiscard]] PGAS_FN T* at_first(T* local) const {
     const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(hierarchy.slots()[0])) << log2_stride;
@@ -265,7 +265,8 @@ PGAS_COLD void send_round(const domain_wait* wait) {
 }
 
 /// Continues with the next domain of the thread's share. @return False after the last domain. With dissemination,
-/// continues with the next round. `sends` is then 1, except in round 0, whose message the last member to arrive sends.
+/// continues with the next round. `sends` is then 1, except in round 0: the last member to arrive sends the message of
+/// round 0.
 [[nodiscard]] PGAS_COLD bool next_wait(domain_wait* wait) {
   const team_hierarchy hierarchy = wait->here->channel().hierarchy;
   const std::int32_t domains = hierarchy.domains();

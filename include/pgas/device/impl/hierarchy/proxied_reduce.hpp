@@ -53,9 +53,9 @@ struct operand {
   std::byte* inner;  ///< sums of the operands so far; for whole reductions, only of the current domain
   std::byte* outer;  ///< sums of the domains so far
   std::size_t count;
-  bool starts;  ///< there are no earlier sums
-  bool ends;    ///< the last operand of its domain: the domain's sums are added to the outer sums
-  bool opens;   ///< the operand's domain is the first domain
+  bool starts;  ///< whether there are no earlier sums
+  bool ends;    ///< whether it is the last operand of its domain: the domain's sums are then added to the outer sums
+  bool opens;   ///< whether the operand's domain is the first domain
 };
 
 /// Calls partition_of() out of line.
@@ -124,8 +124,8 @@ class staged_reduce {
     return mine.at != nullptr;
   }
 
-  /// Requests the proxied operands of the next step; the operands of the current step have arrived. @return False at
-  /// the end.
+  /// Requests the proxied operands of the next step. The operands of the current step have already arrived. @return
+  /// False at the end.
   [[nodiscard]] PGAS_FN bool begin_step() {
     find_workspace();
     now_ = next_;

@@ -12,7 +12,7 @@ namespace pgas::detail {
 // ----
 
 /// The location of the record of received messages: the line in which channels without counted rounds store their
-/// progress. In this line, `received` is the number of other members from which the thread has not received. In the
+/// progress. In this line, `received` is the number of other members whose message the thread has not received. In the
 /// next word, bit i modulo 64 is set after the thread has received from member i.
 [[nodiscard]] PGAS_FN std::uint64_t* received_members(vec16* places) {
   return reinterpret_cast<std::uint64_t*>(places - packets_in_line) + 1;

@@ -43,7 +43,8 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
 
 /// The number of the next message.
 [[nodiscard]] PGAS_FN std::uint32_t next_number(std::uint32_t number) { return number == ~0u ? 2 : number + 1; }
-/// Whether the other half is cleared before message `number` is sent: once for each half before the numbers repeat.
+/// Whether the other half is cleared before message `number` is sent. This happens once for each half before the
+/// numbers repeat.
 [[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
 
 /// A thread's copy of the state of a packet_channel.
@@ -203,8 +204,8 @@ template <class Piece>
   return false;
 }
 
-/// Ends the caller because a message is longer than the channel or out of order. @param mine the last message in this
-/// direction @param other the last message in the other direction
+/// Ends the caller because a message is longer than the channel allows, or out of order. @param mine the last message
+/// in this direction @param other the last message in the other direction
 PGAS_COLD void refuse(context ctx, operation what, std::int32_t pe, std::uint64_t bytes, std::uint64_t room,
                       std::uint32_t mine, std::uint32_t other) {
   const bool fits = bytes <= room;

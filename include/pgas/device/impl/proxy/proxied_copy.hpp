@@ -116,7 +116,7 @@ struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< number of the PE in the world
   const void* remote;  ///< remote memory by its address on this PE
-  const void* local;   ///< local memory; get operations write it despite const
+  const void* local;   ///< memory of this PE; gets write this memory despite const
   std::size_t bytes;
   completion when;
 };
@@ -197,7 +197,7 @@ template <direction Direction>
 }
 
 /// Implements strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local local memory; get operations write it despite const
+/// @param local memory of this PE; gets write this memory despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {

@@ -51,7 +51,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
 /// A copy whose data is inline in commands and answers. The struct is in the local memory of its thread.
 struct inline_copy {
   command_call call;
-  std::byte* local;  ///< local memory; put operations do not write it
+  std::byte* local;  ///< memory of this PE; puts do not write this memory
   std::size_t bytes;
   std::uint32_t step;  ///< bytes to this thread's next piece
 

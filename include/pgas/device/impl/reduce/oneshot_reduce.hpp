@@ -7,9 +7,9 @@
 /// plain stores and a barrier.
 ///
 /// Each block works independently, on its own elements, in its own staging memory with two halves. A block has a
-/// barrier with the blocks of the same index on all members (block_barrier()). The halves alternate with these
-/// barriers, so no operand is overwritten before it is reduced. A block stores to a half only after all members have
-/// passed the barrier that follows the last read of the half.
+/// barrier with the blocks of the same index on all members (block_barrier()). The block switches to the other half at
+/// each barrier, so no operand is overwritten before it is reduced. A block stores to a half only after all members
+/// have passed the barrier that follows the last read of the half.
 #pragma once
 
 #include "pgas/device/impl/reduce/lockstep_blocks.hpp"

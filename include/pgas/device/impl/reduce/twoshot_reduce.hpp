@@ -2,9 +2,9 @@
 /// Reductions and scans by two-shot: each member reduces its slice of all sources and stores the results at their
 /// targets. Used by `all_reduce_algorithm.hpp`, and by reduce_to_root(), reduce_scatter() and the scans.
 ///
-/// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): transfers 2 S (N - 1) / N bytes and needs no
-/// additional memory; "RSxLD_AGxST" in NCCL's src/device/symmetric/all_reduce.cuh. `proxied_reduce.hpp` fetches
-/// operands of proxied PEs.
+/// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): each of N members transfers 2 S (N - 1) / N
+/// bytes for S bytes of elements, without additional memory. NCCL calls the algorithm "RSxLD_AGxST"
+/// (src/device/symmetric/all_reduce.cuh). `proxied_reduce.hpp` fetches operands of proxied PEs.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"

@@ -153,9 +153,9 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
   return true;
 }
 
-/// await_several(), inline for a thread with one member that arrives soon, and for a group of one thread. The number of
-/// instructions matters. A group executes the instructions once per link latency. If there are more than a few hundred
-/// instructions, the GPU fetches them again each time. @tparam Alone whether the group is this thread
+/// Like await_several(), but inline for a thread with one member that arrives soon, and for a group of one thread. The
+/// number of instructions matters: a group executes the instructions once per link latency, and the GPU fetches more
+/// than a few hundred instructions again each time. @tparam Alone whether the group is this thread
 template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
@@ -310,7 +310,8 @@ PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team
 }
 
 /// The barrier before a collective's first access to other members' memory, or after its last access. The barrier
-/// synchronizes members, not the blocks of a group. Each block has its own barrier if all members have the same work.
+/// synchronizes members, not the blocks of a group. If all members have the same number of blocks, each block has its
+/// own barrier.
 /// *Order* as collective_barrier(), once all blocks have returned, for example at the end of a kernel.
 template <PGAS_IS(group) G>
 PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {

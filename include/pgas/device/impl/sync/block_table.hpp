@@ -44,10 +44,10 @@ struct block_table {
     }
     return nullptr;
   }
-  /// The entry of a block, created if the block has no entry; null for key 0. If no entry near the block's position is
-  /// free, the block takes over the first of these entries. A running block that has lost its entry makes its copies
-  /// without the lent memory. *Callers* one thread of the block at a time; the block must sync before other threads
-  /// look for the entry.
+  /// The entry of a block, created if the block has no entry; null for key 0. If the search finds no free entry, the
+  /// block takes over the first entry of the search. A running block that has lost its entry makes its copies without
+  /// the lent memory. *Callers* one thread of the block at a time; the block must sync before other threads look for
+  /// the entry.
   [[nodiscard]] PGAS_FN block_entry* find_or_make(std::uint64_t key) {
     block_entry* own = find(key);
     for (std::uint32_t i = 0; i < probes && own == nullptr && key != 0; ++i) {

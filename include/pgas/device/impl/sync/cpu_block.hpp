@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 /// The shared state of a block: a barrier that opens for all members when one of them fails, and memory for a value.
 ///
-/// *Memory* must outlive all members. The launcher creates one for each block.
+/// *Memory* must outlive all members. The launcher creates one object for each block.
 class cpu_block_state {
  public:
   /// Largest value of a broadcast().
@@ -111,8 +111,8 @@ class cpu_block_state {
     while (!opened(mine)) changed_.wait(lock);
   }
 
-  /// Wakes the sleeping members after the word has changed. A thread that has read the old word holds the mutex until
-  /// it sleeps.
+  /// Wakes the sleeping members after the word has changed. The function locks the mutex once, because a thread that
+  /// has read the old word holds the mutex until it sleeps.
   void wake_all() {
     { const std::lock_guard<std::mutex> lock(sleep_); }
     changed_.notify_all();

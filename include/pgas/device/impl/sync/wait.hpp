@@ -21,7 +21,7 @@ struct wait_state {
 /// The next state of a wait. If `Answers` is false, the wait ignores the host's question.
 template <bool Answers>
 [[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
-  // The latencies of these loads overlap, because a GPU reads the host's memory slowly.
+  // A GPU reads the host's memory slowly, so all these loads come first: their latencies overlap.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;

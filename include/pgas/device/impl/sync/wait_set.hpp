@@ -184,7 +184,7 @@ template <class Set, class Take>
   return answer;
 }
 
-/// The number of sweeps over `words` words that takes as long as the polls of one word between two checks.
+/// The number of sweeps over `words` words that take as long as the polls of one word between two checks.
 [[nodiscard]] PGAS_FN std::uint32_t sweeps_between_checks(std::size_t words) {
   const std::size_t loads = words / words_in_flight + 1;  // loads one after another
   return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
