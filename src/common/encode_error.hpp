@@ -1,6 +1,6 @@
 /// @file
-/// Converts errors to bytes for other PEs, and back. Both ends have checked that they have the same version of the
-/// library. Both ends have the same byte order.
+/// Converts errors to bytes for other PEs, and back. Sender and receiver have checked that they have the same version
+/// of the library. They also have the same byte order.
 #pragma once
 
 #include <cstddef>

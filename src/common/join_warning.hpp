@@ -1,6 +1,7 @@
 /// @file
-/// A warning of a bootstrap about the world that it has joined. A bootstrap has no log, and the public interface of
-/// bootstraps has five functions. Therefore the library gets the warning through this second interface, and logs it.
+/// A warning of a bootstrap about the world that the bootstrap has joined. A bootstrap has no log, and the public
+/// interface of bootstraps has five functions. Therefore the library gets the warning through this second interface,
+/// and logs it.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace pgas::detail {
 /// A key, a nonce or an authentication code.
 using bits128 = std::array<std::byte, 16>;
 
-/// @param key 16 to 64 bytes, all of which are used; empty for a hash without a key.
+/// @param key 16 to 64 bytes, and the hash depends on all of them; empty for a hash without a key.
 [[nodiscard]] bits128 keyed_hash(std::span<const std::byte> key, std::span<const std::byte> message);
 /// A keyed hash with the length of two cipher keys.
 [[nodiscard]] std::array<std::byte, 64> long_keyed_hash(std::span<const std::byte> key,

@@ -23,7 +23,7 @@ class nvml {
   }
   ~nvml() {
     if (const auto stop = started_ ? function<int()>("nvmlShutdown") : nullptr) static_cast<void>(stop());
-    // The library stays loaded, because destructors in it have run after dlclose().
+    // dlclose() is not called: after dlclose(), destructors in the library have still been called.
   }
   nvml(const nvml&) = delete;
   nvml& operator=(const nvml&) = delete;

@@ -57,8 +57,8 @@ bool names_process(std::string_view pattern) {
 
 unique_fd open_output_file(const std::string& path, int disposition, std::string& why) {
   struct stat found {};
-  // Links that belong to this user or to root are followed, for example /dev/stderr. In a directory with the sticky
-  // bit, only the owner of a link can replace it.
+  // open() follows symbolic links that belong to this user or to root, for example /dev/stderr. In a directory with the
+  // sticky bit, only the owner of a link can replace it.
   const bool is_link = ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
   if (is_link && !trusted(found.st_uid)) {
     why = belongs_to_other(path, "symbolic link", found.st_uid);

@@ -1,6 +1,7 @@
 /// @file
-/// Names and opens the files of settings that many processes share: PGAS_LOG_FILE, PGAS_TRACE. The name of such a file
-/// is often predictable, and its directory is often writable for other users, such as /tmp. Also writes text to files.
+/// Names and opens output files that a setting names and many processes share: PGAS_LOG_FILE, PGAS_TRACE. The name of
+/// such a file is often predictable, and its directory, such as /tmp, is often writable for other users. Also writes
+/// text to files.
 #pragma once
 
 #include <optional>
@@ -23,15 +24,15 @@ namespace pgas::detail {
 [[nodiscard]] bool names_process(std::string_view pattern);
 
 /// Opens `path` for writing. Creates the file with mode 0644 if it does not exist. Never blocks. Refuses symbolic links
-/// and files of other users except root. With such a link another user could make this process overwrite a file, and
-/// with such a file the user could read the output.
+/// and files of other users except root. By a symbolic link, another user could make this process overwrite one of its
+/// own files. In a file of another user, that user could read the output.
 /// @param disposition O_TRUNC or O_APPEND.
 /// @param why on failure, the reason and the remedy.
 /// *On return* an empty descriptor on failure.
 [[nodiscard]] unique_fd open_output_file(const std::string& path, int disposition, std::string& why);
 
-/// Writes the text by one call, so that the lines of several threads and processes do not mix. If a full pipe accepts
-/// only a part, further calls write the rest. Returns 0, or the error number.
+/// Writes the text by one system call, so that the lines of several threads and processes do not mix. If a full pipe
+/// accepts only a part, further calls write the rest. Returns 0, or the error number.
 int write_all(int fd, std::string_view text) noexcept;
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
-/// Converts lists of strings and lists of contributions to bytes, and back. Both ends have checked that they have the
-/// same version of the library. Both ends have the same byte order.
+/// Converts lists of strings and lists of contributions to bytes, and back. Sender and receiver have checked that they
+/// have the same version of the library. They also have the same byte order.
 #pragma once
 
 #include <bit>
@@ -17,8 +17,8 @@ static_assert(std::endian::native == std::endian::little, "messages contain numb
 
 /// Joins the strings, each followed by a zero byte.
 [[nodiscard]] blob join_fields(std::initializer_list<std::string> fields);
-/// Splits the result of join_fields(). If the last string has no zero byte, it is dropped, so a truncated blob gives
-/// too few strings.
+/// Splits the result of join_fields(). If the last string has no zero byte, it is dropped, so the caller recognizes a
+/// truncated message by too few strings.
 [[nodiscard]] std::vector<std::string> split_fields(std::span<const std::byte> bytes);
 
 /// Packs the contributions of all PEs in PE order into one payload, and unpacks them.

@@ -30,7 +30,7 @@ std::string text_in(const std::string& path) {
 std::optional<process_status> status_of(pid_t pid) {
   enum { state = 3, parent = 4, threads = 20, start_time = 22 };  // the numbers of the fields
   const std::string text = text_in(fmt::format("/proc/{}/stat", pid));
-  const std::size_t name_end = text.rfind(')');  // the process name before the fields may contain any character
+  const std::size_t name_end = text.rfind(')');  // the process name precedes the fields and may contain any character
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
   process_status found;

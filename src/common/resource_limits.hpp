@@ -26,8 +26,8 @@ inline void allow_descriptors_for(int processes) noexcept {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/// During the lifetime of the object, a write that exceeds the file size limit fails with EFBIG. Without the object the
-/// kernel sends SIGXFSZ to the thread, which ends the process by default.
+/// During the lifetime of the object, a write that exceeds the file size limit fails with EFBIG. Without the object,
+/// the operating system sends SIGXFSZ to the thread. By default this signal ends the process.
 class no_file_limit_signal {
  public:
   no_file_limit_signal() noexcept {

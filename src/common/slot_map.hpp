@@ -1,6 +1,7 @@
 /// @file
-/// A slot map: values under keys, in reused storage. A key stays valid until it is released. Keys identify operations
-/// in flight: a message or a callback reports the end of an operation by its key.
+/// A slot map: stores values, returns a key for each value, and reuses the storage of released values. A key stays
+/// valid until it is released. Keys identify operations in flight: a message or a callback reports the end of an
+/// operation by its key.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace pgas::detail {
 /// released slot is recognized as invalid until the slot has been used 2^30 more times. Bit 63 of a key is 0.
 ///
 /// *Callers* one thread at a time. *Memory* enough for the largest number of slots that were in use at the same time. A
-/// released slot keeps its value, so the next user can reuse its buffers. Values move when the map grows.
+/// released slot keeps its value, so the next user of the slot can reuse the buffers of the value. Values move when the
+/// map grows.
 template <class T>
 class slot_map {
  public:

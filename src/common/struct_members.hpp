@@ -29,8 +29,9 @@ void assign_members(Struct& to, From&& from, std::uint32_t count) {
   std::apply([&](const auto&... members) { (assign(members), ...); }, members_of<Struct>::list);
 }
 
-/// The options of the program. Members that the program's headers do not have, and members after the last one that the
-/// program has set, have the defaults of the library. Nothing behind the last set member is read.
+/// The options of the program. Members that the program's headers do not have, and members after the last member that
+/// the program has set, have the defaults of the library. The function reads no memory of the program behind the last
+/// set member.
 /// *Errors* version_mismatch if the program has set a member that the library does not have.
 template <class Struct>
 [[nodiscard]] Struct taken(const given<Struct>& passed) {

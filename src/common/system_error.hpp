@@ -16,7 +16,8 @@ namespace pgas::detail {
 /// The C library's text for this errno. *Callers* any thread.
 [[nodiscard]] inline std::string errno_text(int number) { return std::generic_category().message(number); }
 
-/// Throws code::system with "`what`: " and the text of `number`. If no descriptor is left, the text names the limit.
+/// Throws code::system with "`what`: " and the text of `number`. If the process has no free descriptor, the text names
+/// the limit on descriptors.
 [[noreturn]] inline void throw_system(std::string_view what, int number) {
   const bool no_files = number == EMFILE || number == ENFILE;
   throw error(code::system,

@@ -18,7 +18,7 @@ struct registry {
 
   static registry& instance() {
     static registry& instance = *new registry;
-    // Without these handlers fork() could leave the mutex locked in the child, if another thread holds it.
+    // If another thread holds the mutex during fork(), the mutex is locked in the child. These handlers prevent it.
     [[maybe_unused]] static const int handled =
         ::pthread_atfork([] { instance.mutex.lock(); }, [] { instance.mutex.unlock(); },
                          [] {

@@ -1,6 +1,6 @@
 /// @file
-/// Sockets that children of fork() do not keep. While a child has a copy of a socket, the other side does not detect
-/// that this process has died.
+/// Sockets that children of fork() do not keep. If a child has a copy of a socket and its parent dies, the other side
+/// does not detect the death.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,8 @@ void keep_after_fork(int fd) noexcept;
 
 /// Owns a descriptor that fork() closes in the child. Move-only, initially empty.
 ///
-/// *Callers* any thread. A child must neither use nor destroy an object of its parent, because in the child, the number
-/// may be the descriptor of another file.
+/// *Callers* any thread. A child must neither use nor destroy an object of its parent, because the descriptor of the
+/// object may refer to another file in the child.
 class unforked_fd {
  public:
   unforked_fd() = default;

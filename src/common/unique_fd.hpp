@@ -22,8 +22,8 @@ namespace pgas::detail {
   return moved;
 }
 
-/// Opens /dev/null for each of standard input, output and error that is closed, and leaves it open. UCX, PMIx and the
-/// GPU's driver do not use above_standard().
+/// Opens /dev/null for each of standard input, output and error that is closed, and leaves it open. This protects
+/// descriptors of UCX, PMIx and the GPU's driver, which do not use above_standard().
 inline void fill_standard_descriptors() noexcept {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0)

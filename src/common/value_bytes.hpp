@@ -1,5 +1,6 @@
 /// @file
-/// Values as bytes of messages. A message contains a value as it is in memory. The messages state their version.
+/// Copies values into messages and out of messages. A message contains the bytes that a value has in memory, so the
+/// sender and the receiver of a message must have the same version.
 #pragma once
 
 #include <cstddef>

@@ -21,9 +21,9 @@ struct event_facts {
   std::int64_t end = 0;    ///< equal to `begin` for an event without duration
   std::uint64_t bytes = 0;
   std::uint64_t offset = no_offset;  ///< the offset in the heap of the word that is updated or waited for
-  std::uint64_t value = 0;           ///< the value that is set or added, or that the wait compares with
+  std::uint64_t value = 0;           ///< the value that is set or added, or with which the word is compared
   std::uint64_t seen = 0;            ///< the value that ended the wait
-  std::uint64_t team = 0;            ///< for a collective: a number that all members of the team have in common
+  std::uint64_t team = 0;            ///< for a collective: an id of the team, equal on all members
   std::uint64_t number = 0;          ///< the number of a collective in its team, from 1; 0: unknown
   std::uint64_t stream = 0;          ///< the stream on which the event was enqueued; 0: none, or the default stream
   std::int32_t peer = -1;            ///< the world number of the other PE; -1: none, or not known

@@ -1,6 +1,6 @@
 /// @file
 /// The numbers of the fields of Perfetto's messages that the trace uses (protos/perfetto/trace), and the names of the
-/// annotations by which pgas-trace reads its own files.
+/// annotations from which pgas-trace reads the events back.
 #pragma once
 
 #include <cstdint>

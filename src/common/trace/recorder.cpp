@@ -47,7 +47,7 @@ recorder::ring* recorder::make_ring() noexcept {
   try {
     const int thread = static_cast<int>(::syscall(SYS_gettid));
     const std::lock_guard lock(mutex_);
-    // A thread may record for several worlds alternately.
+    // The thread may have a ring already: a thread that records for several worlds alternately asks here again.
     const auto known = std::ranges::find_if(rings_, [&](const auto& item) { return item->thread == thread; });
     if (known != rings_.end()) return known->get();
     if (rings_.size() == most_threads) return nullptr;
@@ -68,7 +68,8 @@ void recorder::add(const recorded_event& event) noexcept {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  // Sequentially consistent with closed_, as in close(): at least one of the two threads sees the other's store.
+  // The accesses of busy and closed_ are sequentially consistent here and in close(). Therefore this thread sees that
+  // recording has ended, or close() sees that this thread is busy.
   to->busy.store(true);
   if (!closed_.load()) to->events[to->written++ % capacity_] = event;
   to->busy.store(false, std::memory_order_release);

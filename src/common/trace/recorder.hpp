@@ -23,7 +23,7 @@ namespace pgas::trace {
 
 struct recorded_event {
   event_facts facts;
-  const char* name = nullptr;  ///< valid until the process ends
+  const char* name = nullptr;  ///< a string that is valid until the process ends
 };
 
 /// Each thread that records has a separate ring, which no other thread writes. The thread takes a lock only at its
@@ -31,7 +31,7 @@ struct recorded_event {
 class recorder {
  public:
   static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
-  /// The number of events of a thread. These events need 6 MiB; the system allocates pages when they are first written.
+  /// The number of events that a ring holds. They need 6 MiB; the system allocates each page when it is first written.
   static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);
