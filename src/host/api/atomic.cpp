@@ -23,7 +23,7 @@ void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
   const op_target how = nonblocking(w);
   host_operation s(how, name_of(operation_of(update.how, true)));
   s.check_pe(pe);
-  // Kernels cannot write all host memory, so the next quiet() copies the value to `result`.
+  // A kernel cannot write to every kind of host memory, so the next quiet() copies the value to `result`.
   s.state().fetch_nonblocking(s.atomic_request(update, pe), result);
   s.count(update, pe);
 }

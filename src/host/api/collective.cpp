@@ -60,7 +60,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
     case collective_kind::word_barrier: return {n * sizeof(signal_t), 0};
     case collective_kind::broadcast: return {size, team.my_pe() == r.root ? size : 0};
     case collective_kind::fcollect: return {all, size, me * size, size};
-    case collective_kind::collect: return {size, size};  // the offset of this PE's elements is not known yet
+    case collective_kind::collect: return {size, size};  // the offset of this PE's elements in dst is not known yet
     case collective_kind::alltoall: return {all, all, 0, 0, false};
     case collective_kind::alltoalls:
       return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, 0, false};
@@ -95,7 +95,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // If all members pass the same variable, the call is in place on only one member. agree_on_collective() reports this.
+  // A mistake in a call of fcollect or reduce_scatter: all members pass the same variable, so the source is at this
+  // member's place on only one member. agree_on_collective() reports the mistake.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(
@@ -105,8 +106,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
           uses.may_be_in_place ? "; an in-place call needs the addresses that the function's description names" : ""));
 }
 
-/// Runs check(). If the call blocks, and the members compare their calls or the source overlaps the destination, all
-/// members throw the same error. In other calls only the member with the error throws.
+/// Runs check(). In a blocking call, all members throw the same error if the members compare their calls or if the
+/// source overlaps the destination. In other calls only the member with the error throws.
 void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
   const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;

@@ -131,8 +131,8 @@ void get_strided(const op_target& how, void* to, const void* from, const strides
 
 namespace {
 
-/// Throws for arrays that are null. For pages, also checks what is known before the indices are read: the memory at
-/// both bases, and without indices of the symmetric side all of its pages.
+/// Throws if an array is null. For lists of pages, also checks memory that is known before the indices are read: the
+/// bases on both sides, and all pages on the symmetric side if that side has no indices.
 void check_list(const host_operation& s, const copy_list& list, int pe, const char* what, bool put) {
   const auto refuse_null = [&](const void* memory, const char* role) {
     if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: {} is null", what, role));
@@ -148,7 +148,7 @@ void check_list(const host_operation& s, const copy_list& list, int pe, const ch
   static_cast<void>(s.target(symmetric.base, last + list.page_bytes(), 1, pe));
 }
 
-/// The copies of large blocks, of a direct PE.
+/// Copies the blocks of a list by copy engines, to or from a direct PE. Used for large blocks.
 void copy_by_engines(host_operation& s, const copy_list& list, int pe, bool put) {
   for (std::size_t i = 0; i < list.size(); ++i)  // checks all blocks before the first copy
     static_cast<void>(s.target(put ? list[i].to : list[i].from, list[i].bytes, 1, pe));

@@ -1,4 +1,5 @@
-// The C functions of pgas/sharing.h: memory, timelines, events. Errors become numbers with a text for each thread.
+// The C functions of pgas/sharing.h: memory, timelines, events. The functions return errors as numbers, and keep the
+// text of the last error of each thread.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -100,7 +100,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
     world.device().copy(memory, pointer, std::min(before, bytes), nullptr);
     world.synchronize(nullptr);
   }
-  heap.free(pointer);  // free() is also a barrier, after which all PEs have copied
+  heap.free(pointer);  // free() is also a barrier; after it all PEs have copied
   return memory;
 }
 

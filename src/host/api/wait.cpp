@@ -91,7 +91,7 @@ class word_poll {
   std::vector<bool> met_;
 };
 
-/// The bell of the proxy that writes the words, if it is known that a proxy writes them.
+/// The bell that a proxy rings after it writes a word; null if it is not known that a proxy writes the words.
 [[nodiscard]] const proxy_bell* bell_of(world_state& state) {
   return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
 }
@@ -119,7 +119,7 @@ class wait_backoff {
                       state_.context().my_pe(), limit.count(), how_.limit ? how_.limit_name : "PGAS_WAIT_TIMEOUT", at,
                       missing.expected, missing.seen)));
     }
-    // Short waits poll. Long waits sleep for up to 1 ms at a time, which keeps their cost low.
+    // Short waits poll. Long waits sleep for up to 1 ms at a time, so that they cost little CPU time.
     if (clock::now() - begin_ < poll_for)
       yield_now_and_then(bell_of(state_));
     else {

@@ -67,7 +67,7 @@ world world::join_with(const detail::given<config>& passed, int exceptions) {
   const bootstrap_options options = config_detail::make_bootstrap_options(settings);
   std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
   chosen_bootstrap chosen = make_bootstrap(options);
-  if (chosen.exchange->rank() != options.rank)  // only the launcher has known the rank so far
+  if (chosen.exchange->rank() != options.rank)  // before make_bootstrap(), only the launcher knew the rank
     mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   const std::string warning = detail::warning_of(*chosen.exchange);
