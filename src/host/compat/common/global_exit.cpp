@@ -36,7 +36,8 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// A part of the second in which all PEs should end. A PE learns of the end up to 100 ms late, see global_exit_monitor.
+/// The time limits of this process. They are shorter than the second in which all PEs should end, because a PE learns
+/// of the end up to 100 ms late, see global_exit_monitor.
 constexpr milliseconds time_for_handlers{500};
 constexpr milliseconds time_to_end{700};
 /// Longer than the time for which a thread locks a stream to write a line.
@@ -53,7 +54,7 @@ struct {
 /// The thread that has called exit(); none before that call.
 std::atomic<std::thread::id> exiting{};
 
-/// exit() destroys this object first, before it runs handlers and destroys static objects.
+/// exit() destroys this object first, before exit() runs handlers and destroys static objects.
 struct exit_sentinel {
   bool constructed = false;
   ~exit_sentinel() { exiting = std::this_thread::get_id(); }
@@ -93,7 +94,8 @@ void keep_status_at_signals() noexcept {
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_IGN);
 }
 
-/// Starts two threads, because the first thread writes a message and may have to wait for the reader of the output.
+/// Starts two threads. The first thread ends the process at the limit. The second thread first writes a message, and
+/// may have to wait for the reader of the output.
 bool start_guards() noexcept {
   try {
     std::thread([] {
@@ -112,7 +114,7 @@ bool start_guards() noexcept {
     }).detach();
     return true;
   } catch (const std::exception&) {
-    return false;  // without a thread, end_process() calls no function that could wait
+    return false;  // without these threads, end_process() calls no function that could wait
   }
 }
 
@@ -129,7 +131,8 @@ bool lock_until(std::FILE* stream, std::chrono::steady_clock::time_point until) 
   return true;
 }
 
-/// Flushes one stream, if no other thread has locked the stream and the reader of the output reads.
+/// Flushes one stream. Does not flush the stream if another thread has locked it, or if the reader of the output does
+/// not read.
 void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until) {
   const bool locked = lock_until(stream, until);
   const std::size_t bytes = ::__fpending(stream);
@@ -148,8 +151,8 @@ void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until
                   descriptor, why));
 }
 
-/// Flushes the streams that can be flushed without waiting. exit() flushes them in an order in which one stream may
-/// block the others.
+/// Flushes the streams that can be flushed without waiting. exit() flushes all streams one after another, so a blocked
+/// stream may prevent that the next streams are flushed.
 void flush_streams() noexcept {
   try {
     const auto until = std::chrono::steady_clock::now() + time_for_locks;
@@ -157,7 +160,7 @@ void flush_streams() noexcept {
     if (_IO_list_lock == nullptr || _IO_list_unlock == nullptr || _IO_iter_begin == nullptr ||
         _IO_iter_end == nullptr || _IO_iter_next == nullptr || _IO_iter_file == nullptr || !ending.has_guards)
       return;
-    _IO_list_lock();  // if fflush(NULL) of another thread holds the lock, the guards end the process
+    _IO_list_lock();  // if another thread holds the lock in fflush(NULL), the threads of start_guards() end the process
     for (void* pointer = _IO_iter_begin(); pointer != _IO_iter_end(); pointer = _IO_iter_next(pointer)) {
       std::FILE* const stream = _IO_iter_file(pointer);
       if (stream != stdout && stream != stderr) flush_stream(stream, until);
@@ -203,7 +206,7 @@ void end_process(int status) noexcept {
   flush_streams();
   if (!ending.has_guards) std::_Exit(ending.status.load());
   if (another_thread_exits()) stop_thread();  // exit() by two threads at the same time is undefined
-  std::exit(ending.status.load());            // in an exit handler, exit() continues with the next handler
+  std::exit(ending.status.load());            // if this is an exit handler, exit() runs the next handler
 }
 
 void exit_if_requested(const error& failure) noexcept {
@@ -217,7 +220,8 @@ void exit_if_requested(const error& failure) noexcept {
 
 global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined) {
   try {
-    // The new thread inherits the signal mask of this thread, as the exit handlers that run on it expect.
+    // The new thread inherits the signal mask of this thread, as expected by the exit handlers, which run on the new
+    // thread.
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
     throw pgas::detail::thread_refused(why);
@@ -240,8 +244,8 @@ void global_exit_monitor::run() {
     try {
       world_.check();
     } catch (const error& failure) {
-      // If a thread of the program is in a call of the library, that thread ends the process, so that it does not run
-      // at the same time as the exit handlers.
+      // If a thread of the program is in a call of the library, that thread should end the process. Otherwise the
+      // thread would run at the same time as the exit handlers. The pause gives it the time.
       if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
       exit_if_requested(failure);
       if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())

@@ -26,7 +26,7 @@ void begin_end(int status) noexcept;
 [[nodiscard]] bool is_ending() noexcept;
 
 /// After this call, end_process() can detect that the calling thread runs exit(). Has an effect only in the main
-/// thread, because other threads may end without exit().
+/// thread, because other threads may end while the process continues.
 void watch_exit() noexcept;
 
 /// Called by an exit handler with the exit status. If another thread has called begin_end(), continues with the status
@@ -34,17 +34,17 @@ void watch_exit() noexcept;
 void take_end_status(int status) noexcept;
 
 /// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main
-/// thread already runs the handlers, it continues with this status. Streams that other threads have locked, and
-/// handlers that do not return, delay the end by at most the time that begin_end() states. In that case a warning names
-/// the output that may be lost.
+/// thread already runs the handlers, it continues with this status. Streams that other threads have locked and handlers
+/// that do not return can delay the end, but not beyond the time that begin_end() states. After such a delay, a warning
+/// says that output may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the
-/// process, because its exit handlers may call the library.
+/// process, because the exit handlers that this thread runs may call the library.
 void exit_if_requested(const error& failure) noexcept;
 
-/// A thread that checks the world every 50 ms. It ends this process when another PE has called global_exit or the
-/// device has failed, so that PEs that never call the library again also end.
+/// A thread that checks the world every 50 ms. The thread ends this process when another PE has called global_exit or
+/// its device has failed. Therefore PEs that never call the library again also end.
 class global_exit_monitor {
  public:
   /// Starts the thread; `joined` must outlive this object.

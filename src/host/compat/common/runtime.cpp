@@ -24,7 +24,7 @@ namespace {
 
 /// The data that PEs exchange before they join.
 struct gathered {
-  std::vector<int> hosts;  ///< for each PE the lowest PE of its host
+  std::vector<int> hosts;  ///< for each PE: the lowest PE of its host
   bool same_program = true;
 };
 
@@ -148,14 +148,14 @@ void runtime::start(start_request request) {
 }
 
 void runtime::stop() {
-  if (is_ending()) return;  // this is an exit handler of the program
+  if (is_ending()) return;  // the process is ending: an exit handler of the program has called stop()
   const std::lock_guard lock(mutex_);
   if (users_ == 0) return;
   if (users_ > 1) {
     --users_;
     return;
   }
-  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, which has no monitor thread
+  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child: the child has no monitor thread to stop
   std::optional<error> first;
   try {
     exit_monitor_.reset();
@@ -163,7 +163,7 @@ void runtime::stop() {
       if (leaving_) leaving_();
       world_->leave();
     } else if (exchange_ != nullptr) {
-      exchange_->barrier();  // if a PE ends while other PEs start, launchers report a failure
+      exchange_->barrier();  // if a PE ends while other PEs still start, launchers report a failure
     }
   } catch (const error& failed) {
     exit_if_requested(failed);
@@ -174,8 +174,8 @@ void runtime::stop() {
 }
 
 void runtime::abort(std::string_view reason, log_level level) noexcept {
-  // A thread that joins or leaves holds the lock while it waits for other PEs. This function then uses the world
-  // without the lock. The world stays valid until abort() has ended the wait of that thread.
+  // A thread that joins or leaves holds the lock while it waits for other PEs. If this function cannot take the lock,
+  // it uses the world without the lock. The world stays valid until the abort has ended the wait of the other thread.
   constexpr auto patience = std::chrono::milliseconds(50);
   const auto until = std::chrono::steady_clock::now() + patience;
   std::unique_lock lock(mutex_, std::try_to_lock);

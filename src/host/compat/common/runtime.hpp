@@ -1,6 +1,6 @@
 /// @file
-/// The runtime of a C program: its single world, and its teams, which have numbers. Functions that have no world as an
-/// argument use the runtime. Each library of a C interface has its own runtime.
+/// The runtime of a C program: the only world of the program, and its teams, which have numbers. Functions of C
+/// interfaces have no argument for the world and use the runtime. Each library of a C interface has a separate runtime.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +46,9 @@ inline constexpr int first_own = 7;
 /// Arguments of start().
 struct start_request {
   std::unique_ptr<bootstrap> exchange;       ///< null: the launcher's bootstrap
-  heap_kind heap = heap_kind::automatic;     ///< used if the settings do not choose a heap
-  int device = -1;                           ///< the GPU if the settings do not choose one; -1: see config::device
-  std::string opening;                       ///< printed by PE 0, if not empty
+  heap_kind heap = heap_kind::automatic;     ///< the heap, if the settings do not choose one
+  int device = -1;                           ///< the GPU, if the settings do not choose one; -1: see config::device
+  std::string opening;                       ///< a text that PE 0 prints, if the text is not empty
   std::string program;                       ///< compared with the program of the other PEs, see same_program()
   bool deferred = false;                     ///< join when the world is first needed; ignored on the host heap
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams exist
@@ -82,8 +82,9 @@ class runtime {
   /// Starts the runtime. If the runtime is already started, only increments the number of users and ignores the
   /// request. Collective. *Errors* as world::join(); after an error the runtime is not started.
   void start(start_request request);
-  /// Leaves the world when the number of calls reaches the number of calls of start(). Further calls have no effect.
-  /// Collective. *Errors* as world::leave(); after an error the runtime is stopped too.
+  /// Leaves the world in the call that equals the number of calls to the number of calls of start(). Earlier calls only
+  /// count. Further calls have no effect. Collective. *Errors* as world::leave(); after an error the runtime is stopped
+  /// too.
   void stop();
   /// Aborts the world or, before the world is joined, the launcher's job. Frees no memory; stop() does. The reason is
   /// logged on this PE at `level`.
@@ -150,7 +151,7 @@ class runtime {
     std::vector<int> host;  ///< for each PE: the lowest PE of its host
     [[nodiscard]] int rank(int pe) const;
     [[nodiscard]] int size(int pe) const;
-    [[nodiscard]] int same_rank_below(int pe, int end) const;  ///< PEs below `end` with the rank of `pe` on their hosts
+    [[nodiscard]] int same_rank_below(int pe, int end) const;  ///< the number of PEs below `end` with the rank of `pe`
   };
 
   class world& join();
@@ -188,7 +189,8 @@ class runtime {
 /// the exit handlers of libraries that joining has loaded. Further calls have no effect.
 void leave_at_exit(void (*stop)());
 
-/// The alignment of memory for a program that requests `alignment`: the next power of two, and enough for any element.
+/// The alignment of memory for a program that requests `alignment`: the next power of two, but at least the alignment
+/// of the largest element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;
   constexpr std::size_t highest = std::size_t{1} << 62;  // too large for every heap, which refuses it

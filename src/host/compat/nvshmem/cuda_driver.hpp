@@ -1,6 +1,6 @@
 /// @file
-/// The few functions of the CUDA driver that libnvshmem_host needs, looked up at run time, so that the library also
-/// works on machines without a driver.
+/// The few functions of the CUDA driver that libnvshmem_host needs. They are looked up at run time, so that the library
+/// also works on machines without a driver.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,7 @@ void state_registry::add(pgas_nvshmem_state_setter set) {
     try {
       if (copy.stale) write(copy, state_);
     } catch (const error&) {
-      // complete() reports the failure before a launch, if the write fails again.
+      // If the write fails again, complete() reports the failure before a launch.
     }
   }
 }

@@ -24,7 +24,7 @@ void wait_for_default_stream(world& w) {
   const auto is_busy = [] {
     try {
       return default_stream_is_busy();
-    } catch (const error& failed) {  // ends the world, because the other PEs would wait for this PE
+    } catch (const error& failed) {  // aborts the world, because the other PEs would wait for this PE
       runtime::instance().abort(exit_reason(failed.what(), EXIT_FAILURE), log_level::info);
       throw;
     }

@@ -12,8 +12,8 @@ namespace {
 
 using namespace pgas::compat;
 
-/// Broadcast of an active set. Unlike a team's broadcast, it does not change the root's own `dest`. The root puts the
-/// data, and a barrier follows.
+/// Broadcast of an active set. Unlike a team's broadcast, the broadcast of an active set does not change the root's own
+/// `dest`. The root puts the data, and a barrier follows.
 template <class T>
 void broadcast_except_root(const pgas::team& members, T* dest, const T* source, std::size_t count, int root) {
   if (root < 0 || root >= members.n_pes())

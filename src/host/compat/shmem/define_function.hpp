@@ -1,5 +1,5 @@
 /// @file
-/// Macros that define the functions of shmem.h. Each function is defined once, under its profiling name. The other name
+/// Macros that define the functions of shmem.h. Each function is defined once, under its profiling name. The usual name
 /// is a weak alias, which a program or a profiler may replace.
 #pragma once
 
@@ -52,7 +52,8 @@ template <std::size_t Bytes>
   }                                                                                         \
   PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS)
 
-/// Two functions as above: without a context, and with a context, which is `ctx` in the body.
+/// Two functions that end all processes if the body throws: one without a context, and one with the context `ctx`. In
+/// the body, `ctx` is the context in both functions.
 #define PGAS_SHMEM_DEFINE_CTX(RESULT, NAME, PARAMETERS, ...)                                \
   RESULT pshmem_##NAME PARAMETERS {                                                         \
     const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                                              \
@@ -61,7 +62,8 @@ template <std::size_t Bytes>
   PGAS_SHMEM_ALIAS(RESULT, NAME, PARAMETERS)                                                \
   PGAS_SHMEM_DEFINE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, PGAS_SHMEM_UNPACK PARAMETERS), __VA_ARGS__)
 
-/// The same for an operation of pgas on PE `pe`, with the arguments between the world and the PE.
+/// As PGAS_SHMEM_DEFINE_CTX, for a function that calls an operation of pgas on PE `pe`. The last arguments of the macro
+/// are the arguments of the operation between the world and the PE.
 #define PGAS_SHMEM_DEFINE_ON_PE(RESULT, NAME, PARAMETERS, OPERATION, ...)   \
   PGAS_SHMEM_DEFINE_CTX(RESULT, NAME, PARAMETERS, {                         \
     const ::pgas::compat::target peer = ::pgas::compat::target_of(ctx, pe); \

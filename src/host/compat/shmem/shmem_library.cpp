@@ -20,7 +20,7 @@ void shmem_library::start() {
   request.joined = [this](class world& w) { static_data_.join(w, runtime::instance().same_program()); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));
-  leave_at_exit([] { library().stop(); });  // programs written before OpenSHMEM 1.2 rely on this
+  leave_at_exit([] { library().stop(); });  // programs written before OpenSHMEM 1.2 do not finalize
 }
 
 void shmem_library::stop() {

@@ -37,7 +37,8 @@ class shmem_library {
   [[nodiscard]] static class world& world() { return runtime::instance().world(); }
 
   /// The target of an operation on context `ctx` and its PE `pe`. *Errors* invalid_argument for an invalid context,
-  /// pe_out_of_range for a context of a team. The operation itself checks PEs of the world.
+  /// pe_out_of_range if the context's team has no such PE. For contexts of the world, the operation itself checks the
+  /// PE.
   [[nodiscard]] target target_of(shmem_ctx_t ctx, int pe);
   /// *Errors* invalid_argument for an invalid handle.
   [[nodiscard]] const team& team_of(shmem_team_t handle);

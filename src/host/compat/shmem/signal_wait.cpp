@@ -52,7 +52,8 @@ PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, ui
   PGAS_SHMEM_DEFINE(int, NAME##_test, (TYPE * ivar, int cmp, TYPE cmp_value),                             \
                     return pgas::test(library().world(), symmetric(ivar), comparison_of(cmp), cmp_value) ? 1 : 0;)
 
-// Defines the functions with one value for all words, and those with a value for each word.
+// Defines the functions that compare all words with one value, and the functions that compare each word with a separate
+// value.
 #define PGAS_SHMEM_WAIT_SET(NAME, SUFFIX, TYPE, VALUE)                                                                \
   PGAS_SHMEM_DEFINE(                                                                                                  \
       void, NAME##_wait_until_all##SUFFIX, (TYPE * ivars, size_t nelems, const int* status, int cmp, VALUE value),    \

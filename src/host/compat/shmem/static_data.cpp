@@ -139,9 +139,9 @@ std::string static_data::program() {
 
 namespace {
 
-/// The static data of this process, once its pages are replaced. For the handlers of fork().
+/// The static data of this process, for the handlers of fork(). Null before the pages are replaced.
 static_data* replaced = nullptr;
-/// Set while this thread forks: a file with a copy of the pages.
+/// Set while this thread forks: the descriptor of a file with a copy of the pages.
 thread_local int copied_pages = -1;
 
 }  // namespace
@@ -205,7 +205,7 @@ void static_data::join(world& w, bool same_program) {
     why_not_ = "the PEs run different programs";
     return;
   }
-  if (ranges_.empty()) return;  // the program has loaded the library at run time
+  if (ranges_.empty()) return;  // the program has loaded this library at run time
   if (!file_) {
     replace_pages();
     copy_at_fork();

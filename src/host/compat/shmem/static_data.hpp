@@ -13,19 +13,19 @@
 namespace pgas::compat {
 
 /// The writable data of the program and of shared libraries that are linked to libpgas_shmem: whole pages of .data and
-/// .bss, without RELRO. On the host heap, a memory file replaces these pages, with the same addresses and contents, and
-/// is registered with the heap.
+/// .bss, without RELRO. On the host heap, a mapping of a memory file with the same contents replaces these pages at the
+/// same addresses. The memory file is registered with the heap.
 ///
-/// *Memory* the pages stay shared until the process ends. A forked child gets copies of the pages, as of other data, if
-/// the pages have at most largest_copy bytes. Otherwise the child shares the pages of its parent. Libraries that are
-/// opened later, thread-local data and the malloc heap are not included.
+/// *Memory* the pages stay shared until the process ends. If the pages have at most largest_copy bytes, a forked child
+/// gets copies of the pages, as of its other data. Otherwise the child shares the pages of its parent. Libraries that
+/// are opened later, thread-local data and the malloc heap are not included.
 class static_data {
  public:
   static_data() = default;
   static_data(const static_data&) = delete;
   static_data& operator=(const static_data&) = delete;
 
-  /// The properties by which two programs differ, as text.
+  /// The properties of the program as text; they differ between different programs.
   [[nodiscard]] std::string program();
   /// Makes static data symmetric in this world if the heap is in host memory and all PEs run the same program.
   /// Otherwise translate() throws with the reason. Collective. No other thread may write to static data during the
@@ -69,7 +69,7 @@ class static_data {
 
   std::vector<range> ranges_;
   std::size_t file_bytes_ = 0;
-  detail::unique_fd file_;  ///< contains the pages, once they are replaced
+  detail::unique_fd file_;  ///< the file with the pages, once they are replaced
   std::byte* alias_ = nullptr;
   std::string why_not_;
 };
