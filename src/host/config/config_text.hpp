@@ -1,6 +1,6 @@
 /// @file
-/// The options as text for a terminal: `pgas-info --config`, and the output of SHMEM_INFO and similar variables at the
-/// start.
+/// The options as text for a terminal: `pgas-info --config`, and the text that a program prints at its start if
+/// SHMEM_INFO or a similar variable is set.
 #pragma once
 
 #include <initializer_list>
@@ -18,8 +18,9 @@ namespace pgas::config_detail {
 /// The default value of `row` as text.
 [[nodiscard]] std::string default_of(const option& row);
 
-/// The text that a program in C prints at its start: the version if PREFIX_VERSION is set, the options if PREFIX_INFO
-/// is set, for the first prefix with such a variable. Empty if no variable is set.
+/// The text that a program in C prints at its start. For a prefix such as SHMEM, it contains the version if
+/// PREFIX_VERSION is set, and the options if PREFIX_INFO is set. The first prefix with such a variable decides. Empty
+/// if no variable is set.
 /// @param interface the name of the interface, such as "OpenSHMEM 1.5"
 /// *Errors* config_value.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,

@@ -12,11 +12,11 @@ namespace pgas::config_detail {
 /// * pgasrun: PGAS_RANK, PGAS_SIZE, PGAS_LOCAL_FD
 /// * mpirun, srun: PMIX_RANK, PMIX_NAMESPACE
 /// * torchrun, or by hand: RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID,
-///   TORCHELASTIC_USE_AGENT_STORE (true: another process has the port)
+///   TORCHELASTIC_USE_AGENT_STORE (true: another process listens at the port)
 ///
-/// RANK and WORLD_SIZE are used only together with MASTER_ADDR or a unique id. If a variable is missing, its option
-/// keeps the value for "not given". *Errors* code::config_value if a variable of pgasrun or torchrun is not a number in
-/// its range.
+/// RANK and WORLD_SIZE are used only together with MASTER_ADDR or a unique id. If a variable is missing, the option has
+/// its default, which means "not given". *Errors* code::config_value if a variable of pgasrun or torchrun is not a
+/// number in its range.
 [[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings, const environment& variables);
 
 /// As above, for the environment of this process.

@@ -29,7 +29,7 @@ struct translation {
 struct alias {
   std::string_view name;
   std::span<const translation> values = {};
-  bool shmem_size = false;  ///< a size as parse_shmem_size() reads it; a size below the least is set to the least
+  bool shmem_size = false;  ///< parse_shmem_size() parses the size; the option's minimum replaces a smaller size
 };
 
 /// One option.

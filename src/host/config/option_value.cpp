@@ -65,7 +65,7 @@ std::optional<std::uint64_t> parse_quantity(std::string_view text, std::span<con
   return whole * found->factor;
 }
 
-// Units from large to small. The first unit that divides the value gives the shortest text.
+// Units from large to small. The first unit of which the value is a multiple gives the shortest text.
 std::string print_quantity(std::uint64_t value, std::span<const unit> large_to_small) {
   for (const unit& u : large_to_small)
     if (value % u.factor == 0 && value != 0) return std::to_string(value / u.factor).append(u.name);

@@ -79,7 +79,7 @@ void apply(reading& result, const option& row, const environment& variables) {
   }
 }
 
-/// Options that were removed, and their replacements.
+/// Options that do not exist any more, and their replacements.
 constexpr translation removed[] = {
     {"PGAS_METRICS", "`pgas-info --serve :9400` on each host serves the metrics of its PEs"},
 };

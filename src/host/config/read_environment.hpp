@@ -53,8 +53,8 @@ struct reading {
 /// contradict each other.
 [[nodiscard]] reading read(const environment& variables);
 
-/// The value of a variable of another library, such as CUDA, which pgas only reads. Empty if the variable is empty or
-/// not set.
+/// The value of a variable of another library, such as CUDA. pgas only reads such variables. Empty if the variable is
+/// empty or not set.
 [[nodiscard]] std::optional<std::string> setting_of_others(const char* name);
 
 /// The word of `words` that is nearest to `word`. Empty if no word is so similar that `word` may be a misspelling of
