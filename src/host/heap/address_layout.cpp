@@ -19,7 +19,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Candidates outside the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
+/// Base addresses outside the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
 constexpr std::uintptr_t candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000, 0x1200'0000'0000};
 
 bool aligned(const void* address, std::size_t alignment) {
@@ -61,7 +61,7 @@ address_layout::address_layout(device& device, const control_group& group, const
                                std::size_t common, std::size_t teams)
     : device_(device),
       log2_stride_(device_placed_slots::log2_unit),
-      // The alignment uses at most a sixteenth of the range.
+      // The alignment is at most a sixteenth of the range, because it makes each block larger by its value.
       alignment_(std::bit_floor(std::clamp(common / 16, device_placed_slots::unit, std::size_t{64} << 20))),
       team_begin_(common),
       slot_bytes_(common + teams),

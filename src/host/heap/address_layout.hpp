@@ -25,19 +25,19 @@ class address_layout {
   /// such system.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
-  /// Reserves the slots. Collective, with the same arguments on all PEs. If one of a few candidates is free on all PEs,
-  /// it is the base on all PEs; otherwise each PE has a separate base. The stride is the largest stride that all PEs
-  /// can reserve. *Errors* address_space with the number of the PE, the same on all PEs.
+  /// Reserves the slots. Collective, with the same arguments on all PEs. If one of a few base addresses is free on all
+  /// PEs, all PEs use that base. Otherwise each PE has a separate base. The stride is the largest stride that all PEs
+  /// can reserve. *Errors* address_space with the number of the PE that failed. All PEs throw the same error.
   /// @param stride a power of two
   /// @param least_stride the smallest stride; if there are too few addresses, the stride is halved down to this value
   /// @param alignment the alignment of the base, a power of two; the base is aligned to the stride where possible
   address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
                  std::size_t alignment);
-  /// Makes a slot for each member of the domain with a kind of handle whose addresses the device chooses. Collective,
-  /// with the same arguments on all PEs.
+  /// Makes the slots with a kind of handle for which the device chooses the addresses: one slot for each member of the
+  /// domain. Collective, with the same arguments on all PEs.
   /// *Errors* those of device_placed_slots.
   /// @param common the size of the memory that all PEs share
-  /// @param teams the size of the memory of teams, which follows it
+  /// @param teams the size of the memory of teams, which follows the common memory
   address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                  std::size_t common, std::size_t teams);
   ~address_layout();
@@ -56,9 +56,10 @@ class address_layout {
   [[nodiscard]] static spanned with_span(device& device, const control_group& everyone, const domains& domains,
                                          handle_kind kind, std::size_t stride, std::size_t alignment,
                                          const opening& open_first, log::logger& log);
-  /// The size of the largest domain in which an access beyond the end of a peer's memory faults. In larger domains only
-  /// a PE's own slot has this guard. The kernel keeps the mappings of a file by all processes in one tree. With two
-  /// mappings for each pair of PEs, a growth of the heap of 1,024 PEs took longer than with one file for each segment.
+  /// The size of the largest domain in which an access beyond the end of a peer's memory faults. In larger domains,
+  /// only accesses beyond the end of a PE's own memory fault. The guard needs two mappings for each pair of PEs. The
+  /// operating system keeps all mappings of one file in one tree. With guards, a growth of the heap of 1,024 PEs
+  /// therefore took longer than with one file for each segment.
   static constexpr int most_guarded = 64;
   [[nodiscard]] bool guards_peers() const noexcept { return guards_peers_; }
   [[nodiscard]] bool has_span() const noexcept { return span_bytes_ != 0; }
@@ -73,7 +74,7 @@ class address_layout {
   [[nodiscard]] bool has_memory() const noexcept { return blocks_ != nullptr; }
   /// The binary logarithm of the unit of distances between slots. The distance between adjacent slots is one unit.
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
-  /// The distance between the slots of two PEs, in these units.
+  /// The distance between the slots of two PEs, in units of 2^log2_stride() bytes.
   [[nodiscard]] std::int32_t distance(int from, int to) const noexcept {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
   }
@@ -94,7 +95,8 @@ class address_layout {
 
  private:
   explicit address_layout(device& device) : device_(device) {}
-  /// Reserves the proposed addresses if they are free. Without a proposal, prefers the candidates for all PEs.
+  /// Reserves the proposed addresses if they are free. Without a proposal, prefers the fixed base addresses of
+  /// address_layout.cpp.
   void reserve_for_span(std::uintptr_t proposal, std::size_t bytes, std::size_t alignment);
   /// Reserves addresses that the system chooses, aligned to the stride where possible. *Errors* address_space.
   [[nodiscard]] void* reserve_aligned(std::size_t bytes);

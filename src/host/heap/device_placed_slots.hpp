@@ -18,16 +18,16 @@ namespace pgas::detail {
 /// one block, so that the address of a peer needs no search.
 class device_placed_slots {
  public:
-  /// The unit of distances between blocks. A distance has 32 bits, because 2^32 units are larger than the address space
-  /// of a process.
+  /// The unit of distances between blocks. A distance fits into 32 bits, because 2^32 units are larger than the address
+  /// space of a process.
   static constexpr int log2_unit = 21;
   static constexpr std::size_t unit = std::size_t{1} << log2_unit;
 
   /// Creates a block on each PE and imports the blocks of direct peers. Collective, with the same arguments on all PEs.
   /// *Errors* those of device::create and device::import_segment; all PEs throw the first error of any PE.
   /// @param bytes the size of a slot
-  /// @param alignment the alignment of every PE's own slot, a power of two; the block is larger than the slot by this
-  /// number of bytes
+  /// @param alignment the alignment of every PE's own slot, a power of two; a block is larger than a slot by
+  /// `alignment` bytes
   device_placed_slots(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
                       std::size_t bytes, std::size_t alignment);
   ~device_placed_slots();

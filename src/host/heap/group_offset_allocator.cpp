@@ -11,8 +11,8 @@ std::optional<std::size_t> group_offset_allocator::take(const control_group& gro
                                                         std::size_t wish) {
   const bool inside = wish >= begin_ && wish < end_ && wish % unit_ == 0;
   std::optional<std::size_t> taken = take_from(inside ? wish : begin_, group, bytes);
-  // If no range at or above the wishes is free, all members search from begin_. A member without a wish searches again
-  // too, because it does not know the wishes of the other members.
+  // If no range at or above the wishes of the members is free, all members search from begin_. A member without a wish
+  // searches again too, because it does not know the wishes of the other members.
   if (!taken) taken = take_from(begin_, group, bytes);
   return taken;
 }

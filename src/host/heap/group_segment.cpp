@@ -9,7 +9,7 @@ group_segment::~group_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // stays mapped until the process ends, because proxied peers may still write to the memory
+      return;  // memory that proxied peers may still write to stays mapped until the process ends
     }
   }
   if (in_span_) device_.free_part(own_, bytes_);
@@ -34,8 +34,8 @@ void group_segment::map_own(void* address) {
 void group_segment::place_own(void* address) noexcept { own_ = address; }
 
 void group_segment::map_peer(void* address, const exported_handle& handle) {
-  // The mapping keeps the memory, so the handle is closed immediately. The number of open descriptors then does not
-  // depend on the number of peers.
+  // The mapping keeps the memory alive, so the handle is closed immediately. The number of open descriptors then does
+  // not depend on the number of peers.
   const segment_id imported = device_.import_segment(handle, bytes_);
   try {
     map(address, imported);
@@ -49,7 +49,7 @@ void group_segment::map_peer(void* address, const exported_handle& handle) {
 void group_segment::open_own(void* address) {
   mapped_.reserve(mapped_.size() + 1);
   own_ = address;
-  in_span_ = true;  // set before the step, because a step that fails may leave memory in the span
+  in_span_ = true;  // set before open_part(), which may leave memory in the span when it fails
   device_.open_part(address, bytes_, true);
   mapped_.push_back(address);
 }

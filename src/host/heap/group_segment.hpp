@@ -15,7 +15,7 @@ namespace pgas::detail {
 /// Owns this PE's segment, the imported segments, their mappings, and their registrations at the proxy. The destructor
 /// undoes the completed steps.
 ///
-/// A mapping keeps the memory of a peer, so the memory of a dead PE can still be read.
+/// A mapping keeps the memory of a peer alive, so this PE can still read the memory of a dead PE.
 class group_segment {
  public:
   group_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}

@@ -43,7 +43,7 @@ heap::foundation heap::found(device& device, const control_group& everyone, cons
     parameters = parameters_of(all);
     if (same_offers) expected = expected_domains(device, everyone, settings, mine);
   } catch (const error&) {
-    everyone.barrier();  // all PEs find the same error; without the barrier, a PE that leaves first would look lost
+    everyone.barrier();  // all PEs find the same error; without the barrier, the first PE that leaves would look lost
     throw;
   }
   const auto probe = [&] { return find_domains(device, everyone, settings, parameters.unit, mine, same_offers, log); };

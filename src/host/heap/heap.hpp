@@ -37,7 +37,8 @@ class heap {
   /// Collective. Allocates no memory.
   /// *Errors* address_space, handle_exchange (with the result of the probe of each kind of handle), mixed_heaps; the
   /// same error on all PEs.
-  /// @param allow_proxied whether PEs of a host that cannot share memory may be proxied; if false, this is an error
+  /// @param allow_proxied whether PEs that are on one host but cannot share memory may be proxied; if false, such PEs
+  /// are an error
   /// @param records the merged record of all PEs, if the PEs have already exchanged their records
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
        growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false,
@@ -45,7 +46,7 @@ class heap {
   heap(const heap&) = delete;
   heap& operator=(const heap&) = delete;
 
-  /// The PEs that share memory with this PE.
+  /// For each PE of the world, its domain: the PEs that share memory.
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
   /// Lets `proxied` expose the segments that are created from now on. `proxied` must outlive the heap.
   void attach_proxy(memory_exposure& proxied) noexcept { exchange_.attach_proxy(proxied); }
@@ -74,13 +75,14 @@ class heap {
   [[nodiscard]] int log2_stride() const noexcept { return slots_->log2_stride(); }
   /// The size of a slot in bytes.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_->slot_bytes(); }
-  /// For each PE, the distance from this PE's slot to the slot of each direct peer, in units of log2_stride().
+  /// For each PE of the world: if the PE is direct, the distance from this PE's slot to its slot, in units of
+  /// 2^log2_stride() bytes.
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
   /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
   /// peers.
   [[nodiscard]] bool in_a_row() const noexcept { return !slots_->has_memory(); }
-  /// Releases the imported memory of peers whose addresses the device chooses, because the owners cannot free memory
-  /// that this PE has open. After the call no PE may access the memory.
+  /// For memory at addresses that the device chooses: closes the memory of peers, because a PE cannot free memory that
+  /// another PE has open. After the call no PE may access the memory.
   void close_peers() noexcept { slots_->close_peers(); }
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept { return slots_->same_base(); }
@@ -99,7 +101,8 @@ class heap {
   }
 
  private:
-  /// The parameters that the PEs agree on, and the layout. If all PEs share memory, also the first segment.
+  /// The result of joining: the parameters that the PEs agree on, the layout, and, if all PEs share memory, the first
+  /// segment.
   struct foundation {
     heap_parameters parameters;
     probe_result probed;

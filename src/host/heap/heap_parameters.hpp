@@ -13,14 +13,14 @@
 
 namespace pgas::detail {
 
-/// The sizes that a PE has or requests. The PEs combine them; the result is the same on all PEs.
+/// The sizes that a PE has or requests. The PEs combine their sizes, so that all PEs have the same result.
 struct heap_parameters {
   heap_kind kind = heap_kind::host;
   std::uint32_t checks = 0;
   std::uint64_t unit = 0;  ///< a divisor of segment sizes and offsets
   std::uint64_t limit = 0;
   std::uint64_t stride = 0;        ///< the distance between slots, a power of two; 0 in the exchange: not requested
-  std::uint64_t least_stride = 0;  ///< the smallest stride, if there are too few addresses for `stride`
+  std::uint64_t least_stride = 0;  ///< the smallest stride to try if there are too few addresses for `stride`
   std::uint64_t segment = 0;       ///< the size of the first segment in bytes
   std::uint64_t limit_is_set = 0;
   std::uint64_t traced = 0;  ///< whether any PE records a trace; then all PEs compare their clocks
@@ -35,13 +35,13 @@ struct heap_parameters {
 struct joining_record {
   heap_parameters all;            ///< `kind` is the kind of the first PE
   sharing_offer offer;            ///< the offer of the first PE
-  std::int32_t first = 0;         ///< the lowest of the PEs
+  std::int32_t first = 0;         ///< the lowest number of the PEs
   std::int32_t other = -1;        ///< the first PE with another kind of memory; -1: none
   std::int32_t other_offers = 0;  ///< whether the offer of any PE differs from `offer`
   std::int32_t reserved = 0;
 };
 
-/// The record of PE `me`. PEs may send the records together with other values.
+/// The record of PE `me`. PEs may exchange their records together with other values.
 [[nodiscard]] joining_record record_of(int me, const device& device, const config& settings, bool allow_proxied);
 /// Merges the records of two sets of PEs.
 [[nodiscard]] joining_record merge(joining_record a, joining_record b);

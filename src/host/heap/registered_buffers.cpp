@@ -118,7 +118,7 @@ void registered_buffers::remove(void* alias) {
   }
   // This call is also a barrier. After the barrier no PE uses the memory.
   check_step(agree(mine));
-  // If all members have also released the buffer, its mapping has already ended.
+  // If all members had already released the buffer, agree() has ended its mapping.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
 }
 
@@ -158,7 +158,7 @@ std::vector<std::uint64_t> registered_buffers::newly_released() const {
   try {
     exchange_.complete();
   } catch (const std::exception&) {
-    offsets.clear();  // their operations may never complete; waits for the operations report the error
+    offsets.clear();  // operations on the buffers may never complete; waits for the operations report the error
   }
   return offsets;
 }

@@ -27,16 +27,18 @@ class segment_exchange {
   /// Lets `proxied` expose the segments that are created from now on. `proxied` must outlive the segments.
   void attach_proxy(memory_exposure& proxied) noexcept { proxied_ = &proxied; }
 
-  /// Completes the operations of this PE's host threads before the PE reports that it no longer uses memory.
+  /// Completes the operations of this PE's host threads before the PE reports that it no longer uses a registered
+  /// buffer.
   void set_completion(std::function<void()> complete) { complete_ = std::move(complete); }
   void complete() const {
     if (complete_) complete_();
   }
 
-  /// Creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or exposes the
-  /// segment to proxied peers. If the slots already have memory, the segment is a part of this memory. Collective. The
-  /// call succeeds on all members, or no member keeps a segment, not even a `ready` segment.
-  /// @param mine the call, the same on all members; if this PE cannot take part, it contains the reason
+  /// Creates this member's segment at `offset` of its slot. Maps the segments of direct peers at `offset` of their
+  /// slots, and exposes this member's segment to proxied peers. If the slots already have memory, the segment is a part
+  /// of this memory. Collective. The call succeeds on all members, or no member keeps a segment, not even a `ready`
+  /// segment.
+  /// @param mine the call, the same on all members; if this PE cannot take part, also the reason
   /// @param ready the segment that this PE contributes; empty: create() makes a new segment
   /// *Errors* the first failure, or asymmetric_call if the calls differ, the same on all members; those of
   /// control_group::all_gather().

@@ -74,7 +74,7 @@ error symmetric_allocator::out_of_memory(const error& first, const collective_st
 }
 
 void symmetric_allocator::grow(offset_allocator::request wanted, const collective_step& call) {
-  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // released buffers may free enough
+  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // unmapping released buffers may free enough
   const std::size_t unit = parameters_.unit;
   std::size_t needed = std::numeric_limits<std::size_t>::max();
   if (call.bytes <= offset_allocator::largest_request) needed = growth_->growth_needed(offsets_, wanted);
@@ -83,7 +83,7 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
   std::size_t bytes = refused ? unit : growth_->segment_bytes(needed, offsets_.size(), unit);
-  // If the device has too little memory for this segment, a segment for the request alone may still fit.
+  // If the device has too little memory for a segment of this size, a segment for the request alone may still fit.
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
     try {
       return add_segment(bytes, call, refused);
@@ -130,7 +130,7 @@ void symmetric_allocator::free(void* pointer) {
   mine.call.what = collective_step::kind::free;
   if (pointer != nullptr) {
     mine.failure = attempt(group_, fmt::format("free {}", pointer), [&] {
-      // An address below the slot gives a very large offset.
+      // For an address below the slot, the subtraction wraps to a very large offset.
       const auto offset = reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(own_slot());
       if (!growth_->contains(offset))
         throw error(code::invalid_free, "it is not an address of this PE's part of the heap");
@@ -141,8 +141,8 @@ void symmetric_allocator::free(void* pointer) {
         throw error(code::invalid_free, fmt::format("it lies {} bytes inside an allocation", offset - *start));
     });
   }
-  // The exchange is also a barrier. No PE may allocate the memory again before this barrier. The comparison of the
-  // calls needs no further message.
+  // The exchange is also a barrier. No PE may allocate the memory again before this barrier. The exchange also compares
+  // the calls, so the comparison needs no further message.
   check_step(buffers_.agree(mine));
   if (pointer == nullptr) return;
   list_.remove(static_cast<std::size_t>(mine.call.offset));

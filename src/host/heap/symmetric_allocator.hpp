@@ -41,7 +41,8 @@ class symmetric_allocator {
   /// *On return* the memory is not initialised. A request of 0 bytes gives null.
   /// *Errors* out_of_memory with the PE and the requested, free and largest free bytes; the memory is then unchanged on
   /// all members. If checks are on: asymmetric_call.
-  /// @param zeros whether the caller and the other members clear the memory; it is only compared
+  /// @param zeros whether the caller clears the memory afterwards; this function only compares the value among the
+  /// members
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return exchange_.slots().alignment(); }
   /// The error if this PE cannot align memory to `alignment`.

@@ -19,8 +19,8 @@ namespace pgas::detail {
 
 /// The ranges in the upper half of the slots. Each range contains the segments of the members of one group. The lower
 /// half of the slots grows on all PEs at the same time. In the upper half, the members of a group add and remove ranges
-/// without other PEs, at offsets that are free on all members. The slots of PEs that are not members have no memory at
-/// these offsets. *Callers* any thread; for collectives one thread for each group.
+/// without other PEs, at offsets that are free on all members. At the offsets of a range, only the slots of members
+/// have memory. *Callers* any thread; for collectives one thread for each group.
 class team_segment_map {
  public:
   /// Called under a lock with the range of offsets that contains all team segments of this PE; both ends are equal if
