@@ -20,7 +20,7 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // All PEs may share the multiprocessors of the PE with the fewest, so this number of multiprocessors must hold the
+  // The PEs may run on the same multiprocessors. Therefore the multiprocessors of the PE with the fewest must hold the
   // blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }

@@ -43,7 +43,7 @@ class grid_state_pool {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
   std::vector<device_block> chunks_;
-  std::vector<grid_state*> free_;  ///< its capacity is sufficient for all states
+  std::vector<grid_state*> free_;  ///< has capacity for all states, so that release() does not allocate
   grid_state* chunk_ = nullptr;
   std::size_t left_ = 0;  ///< the states left in the chunk
   grid_state* table_ = nullptr;
