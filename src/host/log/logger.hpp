@@ -1,5 +1,6 @@
 /// @file
-/// The library's log: one line for each event, with the PE, the host and the process. A line is written by one call.
+/// The library's log: one line for each event, with the PE, the host and the process. A line is written by one system
+/// call.
 ///
 ///     [pgas 2/4 node17:4711] warn: PGAS_HEEP is not an option; did you mean PGAS_HEAP?
 ///
