@@ -64,8 +64,8 @@ class host_memory_access final : public memory_access {
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // To set a signal, a store is enough. An exchange would first wait for the stores of earlier data, which miss the
-    // cache. Only then would it request the cache line of the signal.
+    // To set a signal, a store is sufficient. It is also faster than an exchange. An exchange first waits for the
+    // stores of earlier data, which miss the cache, and only then requests the cache line of the signal.
     if (what.how == atomic_update::set && old == nullptr) return write(what.at, &what.value, {size_of(what.as)});
     batched_atomic mine = what;
     execute_updates(&mine, 1);

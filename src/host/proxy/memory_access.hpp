@@ -35,8 +35,8 @@ class memory_access {
   /// to 8 bytes is written by a single access. A thread that acquires one of these words sees all earlier writes.
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
   /// Reads blocks at `from` into contiguous host memory. The host memory is filled when pending() is false, and must
-  /// stay valid until then. Writes that were released before a value was read are visible to PEs to which this thread
-  /// then sends the value.
+  /// stay valid until then. A read acquires: if this thread then sends a value that it has read to another PE, that PE
+  /// sees all writes that were released before the value.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
   /// Executes an operation that is atomic with the operations of kernels, of direct peers, and of the host.
   /// @param old receives the 8 bytes of batched_atomic::old, as read() does; null: not needed
@@ -61,14 +61,14 @@ class memory_access {
 
 /// The sizes of a proxy's pinned memory.
 struct pinned_sizes {
-  std::size_t staging_bytes = std::size_t{1} << 20;  ///< memory for writes in flight, and for reads not into buffers()
+  std::size_t staging_bytes = std::size_t{1} << 20;  ///< for writes in flight, and reads into memory outside buffers()
   std::size_t updates = 4096;                        ///< the number of updates in flight at the same time
   std::size_t buffer_bytes = std::size_t{4} << 20;   ///< memory for messages
 };
 
 /// Makes the access to memory that `backend` can copy. All work is ordered on one stream, which is synchronized only
-/// when results are needed. Copy engines execute puts and signals that are set. Other atomic operations are batched for
-/// device::update().
+/// when results are needed. Copy engines execute puts, and atomic operations that set a signal. Other atomic operations
+/// are batched for device::update().
 /// @param for_peers whether kernels of other devices have mapped the memory
 [[nodiscard]] std::unique_ptr<memory_access> make_device_memory_access(device& backend, const pinned_sizes& sizes = {},
                                                                        bool for_peers = true);

@@ -46,7 +46,7 @@ bool progress_engine::progress() {
 bool progress_engine::serve(in_flight_commands& from) {
   if (failed_) return initiator_.drop_commands(from);
   std::string invalid;
-  initiator_.send_signals(from);  // these signals are older than the next command
+  initiator_.send_signals(from);  // before commands are taken, because the deferred signals are older
   const bool busy = initiator_.take_commands(from, invalid) > 0;
   initiator_.request_acks(from);
   if (!invalid.empty()) fail(state_.settings.me, invalid);
@@ -134,7 +134,7 @@ void progress_engine::acknowledge(peer_state& peer, std::uint64_t sequence) {
       first.op->owner->part_done(*first.op);
     }
   }
-  state_.touch(peer);  // the window may have opened
+  state_.touch(peer);  // the window of `peer` may have space again
 }
 
 /// Executes the message, and the messages after it that have already arrived.

@@ -2,8 +2,9 @@
 /// The engine of a proxy. It works in turns, on the thread of its caller. It has two halves: the initiator executes the
 /// commands of this PE, and the target executes the operations of other PEs.
 ///
-/// Calls go in one direction. Commands: engine, initiator, the peer's send_queue, transport. Messages: engine, target,
-/// memory_access. Completions: engine or initiator, in_flight_commands, ring.
+/// Calls go in one direction. A command goes from the engine to the initiator, then to the peer's send_queue, then to
+/// the transport. A message goes from the engine to the target, then to memory_access. A completion goes from the
+/// engine or the initiator to in_flight_commands, then to the ring.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@
 
 namespace pgas::detail {
 
-/// Collective: decides how this world uses its transport. UCX may use only the devices that it needs, because any
+/// Collective: decides how this world uses its transport. UCX gets only the devices that this world needs, because any
 /// process can connect to a TCP port on which UCX listens.
 [[nodiscard]] ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log);
 
@@ -47,7 +47,7 @@ class proxy_service {
   /// @param here the context without the table
   /// @param domain the team of direct PEs
   /// @param control the host address of the control block that `here` knows by its device address
-  /// @param distances for each PE, the distance of a direct PE's slot from this PE's slot
+  /// @param distances for each PE of the world: if the PE is direct, the distance from this PE's slot to its slot
   [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control,
                                          std::span<const std::int32_t> distances);
   /// Called after all PEs have agreed to leave, when nothing is in flight.

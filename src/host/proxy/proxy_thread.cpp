@@ -70,8 +70,8 @@ void proxy_thread::on_thread(const std::function<void()>& task) {
 }
 
 void proxy_thread::run_requests(std::unique_lock<std::mutex>& lock) {
-  // Sequentially consistent with ask_awaited(), which holds no lock: either this thread sees asked_, or has_requests_
-  // stays true.
+  // This function and ask_awaited(), which holds no lock, access asked_ and has_requests_ with sequential consistency.
+  // Therefore either this thread sees asked_, or has_requests_ stays true for the next call.
   has_requests_.store(false);
   if (asked_.exchange(false)) awaited_ = engine_->awaited(most_awaited);
   while (!requests_.empty()) {
@@ -180,7 +180,7 @@ void proxy_thread::run() {
 }
 
 void proxy_thread::work() {
-  // To read the clock takes as long as a turn, so the thread reads the clock only in some turns.
+  // Reading the clock takes as long as an idle turn, so the thread reads the clock only in some turns.
   constexpr std::uint32_t turns_per_clock_read = 16;
   std::uint32_t idle_turns = 0;
   steady_clock::time_point idle_since;

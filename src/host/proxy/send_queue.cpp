@@ -96,7 +96,8 @@ bool send_queue::flush(std::uint64_t completed) {
   return true;
 }
 
-/// Whether a producer waits for messages that were sent before the wait began.
+/// Whether a request for acknowledgement must be sent: a producer waits for messages that were sent without this
+/// request.
 bool send_queue::must_request_ack() const noexcept {
   return std::min(awaited_, sent_) > std::max(sent_request_, acknowledged_);
 }

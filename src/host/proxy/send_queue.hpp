@@ -23,11 +23,11 @@ class message_output {
   message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
       : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
-  /// Fills `payload` from local memory. Returns true if the payload is incomplete, and the source must not be reused,
-  /// before complete_reads(). Sending a message includes complete_reads().
+  /// Fills `payload` from local memory. Returns true if the read is still in flight. In that case the payload is
+  /// incomplete, and the source must not be reused, until complete_reads(). send() calls complete_reads().
   [[nodiscard]] bool read(std::byte* payload, const std::byte* local, const block_list& blocks);
   void complete_reads();
-  /// Whether messages should be sent later and together, so that one wait for reads is enough for all of them.
+  /// Whether messages should be sent later and together, so that all of them need only one wait for reads.
   [[nodiscard]] bool defers() const noexcept;
   /// Sends a message and takes ownership of its buffer.
   void send(int pe, buffer_pool::key message);
@@ -92,8 +92,8 @@ class send_queue {
   [[nodiscard]] bool drained() const noexcept { return acknowledged_ == last_; }
   /// Whether an acknowledgement has not been sent.
   [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
-  /// Whether a message or an acknowledgement is left to send. A flush() holds a message back until the window opens,
-  /// and an acknowledgement until it has waited long enough.
+  /// Whether a message or an acknowledgement is left to send. A flush() holds a message back while the window is full.
+  /// It also holds an acknowledgement back for up to longest_ack_delay flushes.
   [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
     return open_ != buffer_pool::none || !closed_.empty() || ack_due(completed);
   }
@@ -102,7 +102,8 @@ class send_queue {
 
  private:
   /// The number of flushes for which an acknowledgement may wait. An idle turn takes about 40 ns, so the wait is about
-  /// 1 us. In this time a polling kernel sees the data, and its reply arrives.
+  /// 1 us. In this time, a polling kernel sees the data, and its reply, which can carry the acknowledgement, arrives
+  /// here.
   static constexpr std::uint32_t longest_ack_delay = 24;
 
   [[nodiscard]] bool window_open() const noexcept { return sent_ - acknowledged_ < message_window; }

@@ -173,7 +173,8 @@ std::string target::blocks_error(const message_op_header& head, const strided_pa
   if (head.bytes > state_.payload || blocks.count > state_.payload / head.bytes)
     return fmt::format("{} blocks of {} bytes in one operation of at most {}", blocks.count, head.bytes,
                        state_.payload);
-  // The range from the lowest to the highest byte. Distances may overflow.
+  // Computes the range from the lowest to the highest byte of all blocks. The values come from another PE, so the
+  // arithmetic may overflow.
   const auto steps = static_cast<std::int64_t>(blocks.count - 1);
   std::int64_t reach = 0;
   std::uint64_t end = 0;

@@ -2,10 +2,10 @@
 /// The messages between proxies. A message is a message_header and a sequence of operations. Each operation is a
 /// message_op_header, the parts of its kind, and its payload, padded to a multiple of 8 bytes.
 ///
-/// Messages to one PE are numbered from 1 and are executed in that order. Number 0 carries no operations. Each message
-/// acknowledges the messages of the other direction that have taken effect. A message also contains the number up to
-/// which the receiver must acknowledge messages immediately. Other acknowledgements wait for some time for a message
-/// that can carry them.
+/// Messages to one PE are numbered from 1 and are executed in that order. A message with number 0 contains no
+/// operations. Each message acknowledges the messages of the other direction that have taken effect. A message also
+/// contains the number up to which the receiver must acknowledge messages immediately. Other acknowledgements wait for
+/// some time for a message that can carry them.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct message_op_header {
   message_op_kind kind = message_op_kind::put;
   atomic_update update = atomic_update::fetch;  ///< for atomic and put_signal
   datatype as = datatype::u64;                  ///< for atomic
-  std::uint8_t fenced = 0;                      ///< for atomic: batched_atomic::fenced if not 0
+  std::uint8_t fenced = 0;                      ///< for atomic: not 0 if batched_atomic::fenced is set
   std::uint32_t bytes = 0;
   std::uint64_t offset = 0;
 };
