@@ -13,12 +13,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// The time in which an idle GPU reports that it is idle.
+/// The longest time that an idle GPU needs to report that it is idle.
 constexpr std::chrono::microseconds idle_answer{100};
 constexpr std::chrono::milliseconds first_pause{1};
 constexpr std::chrono::milliseconds longest_pause{100};
 
-/// The object of this process for one kind of streams. It stops before the process unloads the driver.
+/// The object of this process for one kind of streams. Its thread stops before the process unloads the driver.
 template <std::unique_ptr<enqueued_work> (*work)()>
 deferred_release& of_process() {
   struct owned {
@@ -56,7 +56,8 @@ bool deferred_release::streams_are_idle() const noexcept {
 
 void deferred_release::drop(deferred_object* object) noexcept {
   if (!object->is_of_this_process()) return;
-  // Destroys only this object, because the caller may hold locks that the destruction of other objects needs.
+  // Destroys only `object` in this call, and no other dropped object: the caller may hold locks that the destruction of
+  // other objects needs.
   if (kept() == 0 && streams_are_idle() && object->can_end())
     delete object;
   else
@@ -91,7 +92,7 @@ void deferred_release::collect() noexcept {
         next.front().dropped.splice(next.front().dropped.end(), unmarked_);
         marked_.splice(marked_.end(), next);
       } catch (const std::exception&) {
-        // mark_() has failed, as in streams_are_idle(). The next iteration tries again.
+        // mark_() has failed, as in streams_are_idle(). The next call tries again.
       }
     }
     for (auto item = marked_.begin(); item != marked_.end();) {

@@ -30,7 +30,7 @@ class deferred_object {
   deferred_object(const deferred_object&) = delete;
   deferred_object& operator=(const deferred_object&) = delete;
 
-  /// Whether other processes allow the destruction. Called again until it returns true.
+  /// Whether other processes allow the destruction. The function is called again until it returns true.
   [[nodiscard]] virtual bool can_end() noexcept { return true; }
   /// False in a child of fork(). The child's copy of the object must not be used.
   [[nodiscard]] bool is_of_this_process() const noexcept { return process_.in_creator(); }
@@ -100,8 +100,8 @@ class deferred_release {
   std::thread thread_;
 };
 
-/// Owns an object whose destruction waits for streams. @param drop called first, when the last owner releases the
-/// object
+/// Owns an object whose destruction waits for streams. @param drop called when the last owner releases the object,
+/// before the wait for streams
 template <class Object>
 [[nodiscard]] std::shared_ptr<Object> share_deferred(deferred_release& by, std::unique_ptr<Object> object,
                                                      void (*drop)(Object&) noexcept = nullptr) {

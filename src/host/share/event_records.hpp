@@ -4,7 +4,8 @@
 ///
 /// CUDA's own wait for an event never ends if the recording process has ended (driver 580; a second record does not end
 /// the wait either). In this implementation, a stream records by writing a number into a word, and a wait waits for
-/// this word. If the recording process has ended, another process that detects this writes the word in its place.
+/// this word. If the recording process has ended, another process detects it and writes the word instead of the ended
+/// process.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +28,7 @@ struct record_page {
   /// stream.
   static constexpr std::uint64_t most_under_way = 1024;
 
-  /// The state of the records n, n + most_under_way, and so on. Only the last of these records can be unfinished.
+  /// The state of the records n, n + most_under_way, and so on. Of these records, only the newest can be unfinished.
   struct slot {
     std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of a lost record
     std::uint64_t recorder;  ///< process_name() of the process that made the last record
@@ -39,8 +40,9 @@ struct record_page {
   std::uint64_t any_lost;   ///< 1 once any record is lost
   std::array<slot, most_under_way> slots;
 
-  /// The value that ends the waits for a lost record. In the comparison of waits, it is above the record's number. It
-  /// is never the number of a record of the same slot, so a reader of the word knows that the record was lost.
+  /// The value of `reached` that ends the waits for a lost record. A wait ends at any value of at least the record's
+  /// number, and this value is larger. No record of the same slot has this number, so a reader of the word knows that
+  /// the record was lost.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& slot_of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
@@ -48,7 +50,7 @@ struct record_page {
 /// The records of an event, in one process. *Callers* any thread.
 class event_records {
  public:
-  /// Checks whether a process has ended, and returns its number if so. @param name as process_name() *Errors* system.
+  /// Returns the process id of a process if the process has ended. @param name as process_name() *Errors* system.
   using end_of_process = std::function<std::optional<pid_t>(std::uint64_t name)>;
 
   /// @param me process_name() of this process
@@ -58,7 +60,7 @@ class event_records {
   /// The number of the last record; 0: none.
   [[nodiscard]] std::uint64_t count() const;
   /// Makes a record. Waits while `most_under_way` records are unfinished.
-  /// @param beside called after the number is claimed and before the word is enqueued. It is not called after any
+  /// @param beside called after the number is claimed and before the word is enqueued. `beside` is not called after any
   /// record was lost, because a stream that records CUDA's event again would wait for the lost record forever (driver
   /// 580).
   /// *On return* the number of the record.
@@ -70,8 +72,7 @@ class event_records {
   /// Ends the waits for records of processes that have ended. *On return* the last process that was found to have
   /// ended.
   std::optional<pid_t> release_lost();
-  /// wait() waits for a record. Returns the process that makes the record of the last wait(), if this process has ended
-  /// before the record was reached.
+  /// Returns the process that makes the record of the last wait(), if that process ended before the record was reached.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
   /// The record for which wait() was called last, and the process that made the record. Empty once the record is
   /// reached.

@@ -45,7 +45,7 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
   const auto result = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
   // The processes that open the event may be unable to detect one another's end. This process can detect the end of
-  // each of these processes.
+  // each of them, so it always watches the event.
   result->watch();
   return result;
 }
@@ -163,8 +163,8 @@ std::optional<pid_t> event_state::end_of(std::uint64_t name) {
   if (!shared_.is_mine() && pid == shared_.exporter().pid)
     return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
   if (process_name(pid) == name) return std::nullopt;
-  // The process has ended or is in another PID namespace. In the second case the connection to the maker shows whether
-  // it runs.
+  // The process has ended or is in another PID namespace. The maker has a connection to each process that has opened
+  // the event. Other processes rely on the maker as long as the maker runs.
   if (!shared_.is_mine()) return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
   const std::vector<opener> now = shared_.mine().opened_by();
   return std::ranges::find(now, pid, &opener::pid) == now.end() ? std::optional<pid_t>(pid) : std::nullopt;

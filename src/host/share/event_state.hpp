@@ -50,7 +50,7 @@ class event_state final : public deferred_object, private watched {
   std::uint64_t record(void* stream);
   void wait(void* stream);
   [[nodiscard]] bool reached();
-  /// Throws peer_lost if waits have ended, or would end, before their record was reached.
+  /// Throws peer_lost if a wait has ended, or would end, because its record was lost.
   void check();
 
  private:
@@ -72,7 +72,7 @@ class event_state final : public deferred_object, private watched {
   event_records records_;
   wait_alarm alarm_;                   ///< for the waits of streams; used by the watch only
   std::uint64_t seen_ = 0;             ///< the record for which streams waited at the last check of the watch
-  std::shared_ptr<wait_watch> watch_;  ///< set in the maker at the start, in other processes from their first wait on
+  std::shared_ptr<wait_watch> watch_;  ///< the maker sets it at the start, other processes at their first wait
 };
 
 }  // namespace pgas::detail

@@ -65,7 +65,8 @@ class export_registration {
 
  private:
   const fork_guard process_;
-  /// A pointer, so that a child of fork() can release it without destroying the exporter and without allocating memory.
+  /// A pointer, because a child of fork() must release it without destroying the exporter and without allocating
+  /// memory.
   std::unique_ptr<std::shared_ptr<exporter>> owned_;
   exporter* exporter_;
   std::uint64_t id_ = 0;

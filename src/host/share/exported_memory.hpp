@@ -14,8 +14,8 @@
 
 namespace pgas::detail {
 
-/// Keeps memory for tickets until all streams have completed the work that may use it. A child of fork() does not
-/// release the memory.
+/// Makes the owner of memory that tickets open. The memory is kept until all streams have completed the work that may
+/// use the memory. A child of fork() does not release the memory.
 [[nodiscard]] std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory);
 /// Allocates memory and shares it. *Errors* as shared_memory::make().
 [[nodiscard]] std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::size_t bytes,

@@ -122,7 +122,7 @@ std::string exporter::make_ticket(std::uint64_t id, const ticket_options& option
     throw error(code::invalid_argument,
                 fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
                             options.lifetime.count(), options.opens));
-  // The limit prevents an overflow of any clock. In practice it is no limit.
+  // The limit is ten years. A longer time could overflow a clock.
   const auto lifetime = std::chrono::ceil<std::chrono::milliseconds>(
       std::min<std::chrono::duration<double>>(options.lifetime, std::chrono::hours(24 * 3650)));
   ticket result;
@@ -146,7 +146,8 @@ std::string exporter::make_ticket(std::uint64_t id, const ticket_options& option
   if (read_only) static_cast<void>(what.read_only());  // throws if the object has no read-only form
   std::string text = encode(result);
   record.key = decode(text).key;
-  // The mode of the file refuses other users before their credentials are checked.
+  // For a ticket of another user, the mode of the socket's file must allow all users to connect. The exporter then
+  // checks their credentials.
   if (result.user != self_.uid && self_.socket[0] != '@') open_to_everyone(self_.socket);
   std::erase_if(tickets_,
                 [](const auto& entry) { return entry.second.expires && *entry.second.expires < clock::now(); });
@@ -373,7 +374,7 @@ void exporter::go_on(sessions::iterator at, const share_request* request, const 
 void exporter::admit(session& from, const share_request& request, bits128& secret) {
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
-  // Both cases have the same error, so that a process cannot find out which numbers exist.
+  // An unknown ticket and a wrong code have the same error, so that a process cannot find out which tickets exist.
   const bool wants_timeline = request.what == share_request::kind::timeline;
   if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.key, request)))
@@ -424,7 +425,8 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
-  // The mutex is locked before the last packet is sent: when the receiver calls revoke(), the session must be complete.
+  // The mutex is locked before the last packet is sent. When the packet arrives, another thread may call revoke(),
+  // which must find the session complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;

@@ -47,14 +47,14 @@ class exporter {
     int opens;
     int opened = 0;
     uid_t user;
-    bool read_only;  ///< set if importers may only read; the memory may be writable for others
+    bool read_only;  ///< set if this ticket gives read-only access; other tickets may allow writes
   };
   /// A connection. Only the exporter's thread changes it, and holds the mutex while it changes fields that other
   /// threads read.
   struct session {
     unforked_fd socket;
     socket_owner owner{};
-    pid_t pid = 0;                              ///< the number that the importer reports for itself
+    pid_t pid = 0;                              ///< from the credentials; if not visible, as the importer reports it
     std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
     std::uint64_t object = 0;                   ///< the object that the importer has opened; 0: none yet
     /// The ticket by which the object was opened; 0 for a timeline that a ticket carries.
@@ -70,14 +70,15 @@ class exporter {
 
   void serve();
   void accept();
-  /// Closes a connection that has sent no request: the oldest one of the process that has most of them. False if all
-  /// connections have sent requests.
+  /// Closes a connection that has sent no request: the oldest such connection of the process that has most such
+  /// connections. False if all connections have sent requests.
   bool drop_silent();
   /// Refuses the next waiting connection, because no descriptor is left.
   void turn_away(int why);
   void receive(std::uint64_t number);
   void answer(sessions::iterator at, const share_request& request);
-  /// If the request is allowed, counts it as granted. Otherwise throws the error that the importer receives.
+  /// Checks a request. Counts an allowed request as an opening of the ticket. Otherwise throws the error that the
+  /// importer receives.
   void admit(session& from, const share_request& request, bits128& secret);
   /// The timeline that a ticket carries, for a process that has opened the ticket.
   [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);

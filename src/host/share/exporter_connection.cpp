@@ -34,8 +34,8 @@ unix_address address_of(const std::string& socket) {
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
-/// Removes the socket file of an exporter that was killed: no process will listen at this address again. The name is
-/// checked first, because a forged ticket could name any file.
+/// Removes the socket file of an exporter that was killed, because no process will listen at this address again. Checks
+/// the file's name first, because a forged ticket could name any file.
 void remove_dead_socket(const std::string& socket) {
   const std::string name = socket.substr(socket.rfind('/') + 1);
   if (!socket.starts_with('@') && name.starts_with(socket_prefix) &&
@@ -43,7 +43,8 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
-/// Removes the sockets of exporters that were killed together with all their importers. Runs once per process.
+/// Removes the sockets of killed exporters from the directory of `socket`: without importers, no other process removes
+/// them. Runs once for each directory in a process.
 void sweep_beside(const std::string& socket) {
   if (socket.starts_with('@')) return;
   struct swept {
@@ -60,8 +61,8 @@ void sweep_beside(const std::string& socket) {
   throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
-/// @param was_there whether the exporter has already listened at this address, which a ticket shows; if false, the
-/// exporter may start to listen later
+/// @param was_there whether the exporter listened at this address earlier, as a ticket shows; if false, the exporter
+/// may start to listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {
@@ -167,7 +168,8 @@ void take_handles(std::span<const std::byte> body, std::vector<unique_fd>& fds, 
 }
 
 void send(int fd, const share_request& request) {
-  // If the exporter has refused and closed the connection, its refusal is reported, not the failure to send.
+  // If the exporter has refused this process and closed the connection, sending fails, and the caller then receives the
+  // refusal. Therefore this failure is not reported.
   const int failed = send_packet(fd, bytes_of(request), {}, {});
   if (failed != 0 && failed != EPIPE && failed != ECONNRESET) throw_system("asking for a ticket", failed);
 }
@@ -285,8 +287,8 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
 
 exporter_connection::~exporter_connection() {
   try {
-    // The kernel may close the connections of a killed process before its listening socket. If this destructor runs in
-    // between, the next exporter in the directory removes the file.
+    // The operating system may close the connections of a killed process before the listening socket of that process.
+    // If this destructor runs in between, the next exporter in the directory removes the file.
     if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
   } catch (const std::exception&) {
     // The next exporter in the directory removes the sockets.

@@ -42,7 +42,7 @@ class exporter_connection {
   const ticket ticket_;
   std::mutex mutex_;
   unforked_fd socket_;
-  unforked_fd process_;  ///< a pidfd, if the kernel has them and the process is visible
+  unforked_fd process_;  ///< a pidfd, if the system supports pidfds and the process is visible
   bool revoked_ = false;
   bool freed_ = false;
   bool ended_ = false;  ///< the connection has ended, but the exporter has not freed the object
@@ -63,7 +63,7 @@ struct opened_ticket {
 /// *Errors* authentication for a process of another user, unless this process runs as root; peer_lost, wait_timeout.
 [[nodiscard]] std::string list_exports(const std::string& socket, const deadline& limit);
 
-/// Removes the sockets of this user's exporters in `directory` that were killed.
+/// Removes the sockets of killed exporters of this user from `directory`.
 void sweep_sockets(const std::string& directory) noexcept;
 
 }  // namespace pgas::detail

@@ -121,7 +121,7 @@ std::shared_ptr<imported_memory> import_table::find_or_reserve(const ticket_key&
     if (std::shared_ptr<imported_memory> memory = known == by_ticket_.end() ? nullptr : known->second.lock();
         memory && memory->connection_for(which) != nullptr)
       return memory;
-    // One thread opens the ticket, so the ticket is counted once and mapped once.
+    // Only one thread opens the ticket, so that the exporter counts one opening and the memory is mapped once.
     if (opening_.insert(key).second) return nullptr;
     if (opened_.wait_until(lock, limit.at()) == std::cv_status::timeout && opening_.contains(key))
       throw error(code::wait_timeout,
@@ -141,7 +141,7 @@ std::shared_ptr<imported_memory> import_table::find_or_map(
   const auto same = by_block_.find(block);
   std::shared_ptr<imported_memory> memory = same == by_block_.end() ? nullptr : same->second.lock();
   if (!memory) memory = map();
-  // Removes the entries of closed memory, so that the maps do not grow.
+  // Removes the entries of memory that was closed, so that the maps stay small.
   std::erase_if(by_ticket_, [](const auto& entry) { return entry.second.expired(); });
   std::erase_if(by_block_, [](const auto& entry) { return entry.second.expired(); });
   by_ticket_[key] = memory;

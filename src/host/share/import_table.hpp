@@ -31,9 +31,9 @@ class import_table {
  public:
   [[nodiscard]] static import_table& of_process();
 
-  /// Opens a ticket, or returns the memory that it has opened before.
-  /// @param kind the kind of object to open. If it is `timeline` and the ticket is a memory ticket, opens the timeline
-  /// that the ticket carries
+  /// Opens a ticket. If this process still has the memory of the ticket open, returns that memory.
+  /// @param kind the kind of object to open. If `kind` is `timeline` and the ticket is a memory ticket, opens the
+  /// timeline that the ticket carries
   /// *Errors* as opened_memory::open().
   [[nodiscard]] std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
                                                       const open_options& options);
@@ -63,8 +63,8 @@ class import_table {
     import_table& of_;
     const ticket_key key_;
   };
-  /// The memory of a block, for a ticket. The first ticket of the block maps the memory, and threads with other tickets
-  /// wait until the memory is mapped.
+  /// Returns the memory of a block for a ticket. The first ticket of the block maps the memory, and threads with other
+  /// tickets of the block wait until the memory is mapped.
   [[nodiscard]] std::shared_ptr<imported_memory> find_or_map(
       const ticket_key& key, const block_key& block, const std::function<std::shared_ptr<imported_memory>()>& map);
 

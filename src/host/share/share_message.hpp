@@ -78,7 +78,7 @@ void append(blob& to, const Value& value) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// The largest number of handles in one packet, below the kernel's limit on descriptors in a packet.
+/// The largest number of handles in one packet, below the operating system's limit on descriptors in a packet.
 inline constexpr std::size_t handles_per_packet = 60;
 inline constexpr std::size_t max_description = 4096;
 inline constexpr std::size_t max_handles = std::size_t{1} << 20;

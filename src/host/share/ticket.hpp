@@ -1,6 +1,6 @@
 /// @file
 /// Tickets. A process gives a ticket to another process. With the ticket, the other process can open an object of the
-/// first one. A ticket is text for people and programs, and a struct in the library.
+/// first process. A ticket is text for people and programs, and a struct in the library.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 /// The process that makes tickets, and the address at which it listens.
 struct ticket_exporter {
   std::string host;         ///< the name of the host, for messages; cut at max_host_bytes
-  bits128 machine{};        ///< identifies the running kernel; equal for all processes that can share descriptors
+  bits128 machine{};        ///< the running operating system; equal for all processes that can share descriptors
   pid_t pid = 0;            ///< the process id in the exporter's own namespace
   std::uint64_t start = 0;  ///< process_start() of the exporter
   uid_t uid = 0;
@@ -45,8 +45,8 @@ struct ticket {
   ticket_kind kind = ticket_kind::memory;
   std::uint64_t id = 0;  ///< a random number, not 0: the ticket's name at the exporter
   bits128 secret{};      ///< proves that a process has the ticket; never sent over the socket
-  /// Set by decode(): the code over all of the text. Both sides prove that they have the code, so the exporter refuses
-  /// a text that differs from the text that it made.
+  /// Set by decode(): a code over the whole text. An importer proves that it has the code that the exporter has stored,
+  /// so the exporter refuses a ticket whose text was changed.
   bits128 key{};
   ticket_exporter exporter;
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
@@ -76,7 +76,7 @@ struct fabric_piece {
 
 /// Describes this process as an exporter that listens at `socket`.
 [[nodiscard]] ticket_exporter this_process(std::string socket);
-/// Identifies the running kernel. *Errors* system if no descriptor is left at the first call.
+/// Identifies the running operating system. *Errors* system if the process has no free descriptor at the first call.
 [[nodiscard]] bits128 this_machine();
 
 /// "process 4711 on node17".

@@ -19,8 +19,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// The value of the word that ends the waits. It is above max_value, as GPUs compare, and contains the last value of
-/// the word. One compare-and-swap therefore ends the waits, and a reader of the word still learns the last value.
+/// The value that ends all waits when it replaces the value `last` of the word. It is above max_value in the comparison
+/// of GPUs, and contains `last`. One compare-and-swap therefore ends the waits, and a reader of the word still learns
+/// the last value.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }
@@ -114,7 +115,7 @@ void timeline_state::check_process() const {
 
 timeline_state::state timeline_state::now() const {
   const std::uint64_t word = load_relaxed(&page_->phase_word);
-  fence_acquire();  // the values that were recorded before the phase ended
+  fence_acquire();  // makes visible the values that were recorded before the phase ended
   return {static_cast<timeline_page::phase>(word & 0xff), static_cast<pid_t>(word >> 8)};
 }
 
@@ -198,14 +199,15 @@ bool timeline_state::look_is_due() {
 
 void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
-  fence_acquire();  // the name of the process that recorded the value, or the phase in which the waits were ended
+  fence_acquire();  // makes visible the name of the recording process, or the phase in which the waits were ended
   if (!is_released(seen)) {
     if (seen >= value) {
-      // This check notes the recording process, so that a report about a missing record can name the process.
+      // find_loss() also notes which processes have the timeline open, so that a later report of a loss can name the
+      // process.
       if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
-    // Once a process is lost, each enqueued wait ends immediately.
+    // Checks at intervals; after a loss, checks in every call, so that each enqueued wait ends immediately.
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {
@@ -228,7 +230,7 @@ void timeline_state::throw_loss(pid_t lost) const {
 
 void timeline_state::check_waits() const {
   const std::uint64_t seen = load_relaxed(&page_->word);
-  fence_acquire();  // the phase in which the waits were ended
+  fence_acquire();  // makes visible the phase in which the waits were ended
   if (is_released(seen)) throw_loss(now().pid);
 }
 
@@ -257,7 +259,7 @@ std::optional<pid_t> timeline_state::find_loss(std::uint64_t value) {
 
 std::optional<pid_t> timeline_state::find_lost_exporter() {
   if (shared_.alive()) return std::nullopt;
-  // Another process may continue to record after the process that made the timeline has ended.
+  // Another process may continue to record after the exporter has ended.
   const std::uint64_t writer = load_relaxed(&page_->writer);
   const pid_t exporter = shared_.exporter().pid;
   if (writer != 0 && pid_in(writer) != exporter && process_name(pid_in(writer)) == writer) return std::nullopt;
@@ -301,7 +303,8 @@ void timeline_state::watch() {
 void timeline_state::look() noexcept {
   try {
     const std::uint64_t at = load_relaxed(&page_->word);
-    // In a closing timeline, the waits for recorded values end first, when their values arrive.
+    // In a closing timeline, waits for recorded values end when the values arrive. Therefore the check is for the last
+    // recorded value until that value has arrived.
     const std::uint64_t recorded_last = recorded();
     const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
     if (lost) release_waits(*lost);
@@ -323,7 +326,7 @@ std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value
 }
 
 void timeline_state::release_waits(pid_t lost) {
-  // The awaited value may have arrived before the process ended, but after the caller read the word.
+  // Reads the word again, because the awaited value may have arrived after the caller read the word.
   std::uint64_t last = load_relaxed(&page_->word);
   if (last >= awaited_) return;
   if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);

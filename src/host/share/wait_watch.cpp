@@ -36,7 +36,8 @@ wait_watch::wait_watch() : thread_(start_thread("pgas-watch", [this] { run(); })
 
 wait_watch::~wait_watch() {
   if (!owner_.in_creator()) {
-    // The new std::thread has no thread to join. The destructor of the old one would end the process.
+    // The parent's thread does not exist in the child, so the child cannot join it, and the destructor of a std::thread
+    // that was not joined ends the process. Therefore an empty std::thread replaces the object.
     new (&thread_) std::thread;
     return;
   }
