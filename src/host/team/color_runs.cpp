@@ -12,8 +12,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// Members of one colour, in the order of the team. From one member to the next, key and number grow by the same steps.
-/// The runs of a value are in ascending order of their colours, and the runs of a colour are in the order of the team.
+/// Members of one colour, in the order of the team. From each member to the next, the key changes by one constant step,
+/// and the number by another. The runs of a value are in ascending order of their colours, and the runs of a colour are
+/// in the order of the team.
 struct color_run {
   std::int32_t color = 0;
   std::int32_t count = 1;
@@ -72,7 +73,7 @@ void append_runs(std::vector<color_run>& runs, std::int32_t color, std::span<con
   }
 }
 
-/// The runs at the front that have the colour of the first one. Removes them from `rest`.
+/// The runs at the front that have the colour of the first run. Removes them from `rest`.
 std::span<const color_run> take_color(std::span<const color_run>& rest) {
   const auto end =
       std::ranges::find_if(rest, [&](const color_run& run) { return run.color != rest.front().color; }) - rest.begin();

@@ -107,7 +107,7 @@ std::vector<int> members_after(const split_call& call, std::span<const int> list
       for (int pe = me / call.size * call.size; pe < n && pe / call.size == me / call.size; ++pe) chosen.push_back(pe);
       break;
     case kind::columns: {
-      const int rows_of = std::min(call.size, n);  // limited so that the sum does not overflow
+      const int rows_of = std::min(call.size, n);  // at most n, so that the sum does not overflow
       for (int pe = me % rows_of; pe < n; pe += rows_of) chosen.push_back(pe);
       break;
     }

@@ -51,14 +51,15 @@ class team_state {
   void check_direct() const;
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
-  /// The team on the channel after the last one, which is reserved for collectives that the host calls.
+  /// The team on the channel that is reserved for collectives that the host calls. This channel follows the channels of
+  /// the kernels.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The context with the PE numbers of the team.
   [[nodiscard]] pgas::context context() const;
   /// The address of a copy of context(), for code that is not inlined.
   [[nodiscard]] const pgas::context* context_copy() const;
-  /// Writes the copy of the context, and adds the team to the teams of the world. For the teams of the world itself,
-  /// called when the world knows its routes.
+  /// Writes the copy of the context, and adds the team to the teams of the world. For its own teams, the world calls
+  /// this function when it knows its routes.
   void write_context(const pgas::context& ctx);
   /// The members by their numbers in the world.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
