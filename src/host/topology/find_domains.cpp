@@ -84,8 +84,8 @@ void try_to_map(device& device, const exported_handle& handle, std::size_t bytes
   device.destroy(segment);
 }
 
-/// The PEs with which a PE can share memory, in ascending order, as the bounds of runs: the first PE of a run, and the
-/// PE after its last one. Most PEs have one run.
+/// The PEs with which a PE can share memory, in ascending order, as the bounds of runs: the first PE of each run, and
+/// the PE after the last PE of the run. Most PEs have one run.
 using run_bounds = std::vector<std::int32_t>;
 
 run_bounds bounds_of(const std::vector<bool>& row) {
@@ -210,7 +210,7 @@ class prober {
     return found;
   }
 
-  /// Whether all PEs of a host that may share memory can share memory, on every host.
+  /// Whether on every host, all PEs that may share memory can share memory.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
     std::map<int, int> found;  // by the expected group
     const std::vector<int> expected = expected_groups();
@@ -254,7 +254,7 @@ sharing_offer offer_of(const device& device, const config& settings, bool allow_
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((wanted == handle_kind::automatic || kind == wanted) && count < offer.kinds.size()) offer.kinds[count++] = kind;
-  // A device may offer this kind only on request.
+  // The device may support the requested kind without listing it in handle_kinds().
   if (count == 0 && device.places(wanted)) offer.kinds[count++] = wanted;
   return offer;
 }
@@ -262,7 +262,7 @@ sharing_offer offer_of(const device& device, const config& settings, bool allow_
 std::optional<probe_result> expected_domains(const device& device, const control_group& everyone,
                                              const config& settings, const sharing_offer& offer) {
   const std::vector<int> sets = parse_p2p_sets(settings.p2p, everyone.n_pes());
-  // Handles of other kinds may also work between hosts.
+  // Handles of other kinds may also work between hosts, so only an attempt can find their domains.
   if (offer.kinds[0] != handle_kind::posix_fd || !device.spans(offer.kinds[0])) return std::nullopt;
   return probe_result{offer.kinds[0], domains(everyone.my_pe(), groups_by_host_and_set(everyone, sets))};
 }
@@ -285,7 +285,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // whether descriptors are missing; then other kinds fail too, and UCX would abort
+  bool short_of_files = false;  // descriptors were missing: other kinds will fail too, and UCX would abort
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };

@@ -16,15 +16,15 @@ struct locality {
   std::vector<int> cpus;  ///< the `allowed` CPUs of the node; empty if unknown, or if the node has all or none of them
 };
 
-/// @param pci "0000:19:00.0"; empty: no device @param devices the kernel's list of devices
+/// @param pci "0000:19:00.0"; empty: no device @param devices the operating system's list of devices
 [[nodiscard]] locality locality_of(const std::string& pci, const std::vector<int>& allowed,
                                    const std::filesystem::path& devices = "/sys/bus/pci/devices");
 
-/// The CPUs that the calling thread may use; empty if the kernel does not report them.
+/// The CPUs that the calling thread may use; empty if the operating system does not report them.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Pins the calling thread to these CPUs during a scope. Threads that it starts stay pinned. Has no effect with an
-/// empty list.
+/// Pins the calling thread to these CPUs during a scope. Threads that are started in the scope stay pinned after it.
+/// Has no effect with an empty list.
 class affinity_scope {
  public:
   explicit affinity_scope(const std::vector<int>& cpus) noexcept;

@@ -14,7 +14,7 @@ namespace pgas::detail {
 /// memory. `all` is one set. In lists such as `0,2/1,3`, a PE that is in no list forms a separate set.
 /// *Errors* config_value.
 /// @param of_job whether the `n` PEs are the whole job. If so, PE numbers of `n` and above are errors. Otherwise, in a
-/// single process or a world of some PEs of a job, they are ignored
+/// single process or a world of some PEs of a job, these numbers are ignored
 [[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
 
 /// The sets of parse_p2p_sets(). Collective. *Errors* config_value, the same on all PEs; also if PEs have different
