@@ -29,8 +29,8 @@ class transport_events {
   /// function returns.
   virtual void message(int from, std::span<const std::byte> bytes) = 0;
   /// Called when the operation has ended. After a put, the bytes are in the target's memory, and are visible to CPU
-  /// threads of the target that are informed by this PE that the put is done. After a get, the bytes are in local
-  /// memory. After a message, its buffer may be reused, and the message is in flight.
+  /// threads of the target that this PE informs after this call. After a get, the bytes are in local memory. After a
+  /// message, its buffer may be reused, and the message is in flight.
   virtual void done(transport_token token) = 0;
   /// Called once for a PE that is lost. No more data goes to this PE or comes from it, and unfinished operations to it
   /// never end. `why` describes the failure without the number of the PE.
@@ -46,8 +46,9 @@ struct exposed_memory {
   blob key;              ///< the key for transport::import_memory() of the peers
 };
 
-/// A network to other PEs. Puts, gets and messages complete in any order, also between the same two PEs. Any number may
-/// be in flight. Each one arrives exactly once unless the PE is lost. A connection is made at the first operation.
+/// A network to other PEs. Puts, gets and messages complete in any order, also between the same two PEs. Any number of
+/// them may be in flight. Each operation takes effect exactly once, unless the PE is lost. A connection is made at the
+/// first operation.
 ///
 /// *Callers* one thread at a time; any thread for expose(), withdraw() and wake(). *Errors* code::transport_failed
 /// unless stated otherwise. Failures of one PE are reported by transport_events::lost() instead.
@@ -89,7 +90,8 @@ class transport {
   /// Writes `bytes` bytes from `local` to the imported memory, at `offset` bytes from its start.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                    transport_token token) = 0;
-  /// Reads at most the payload of one command.
+  /// Reads `bytes` bytes of the imported memory, at `offset` bytes from its start, into `local`. At most the payload of
+  /// one command.
   virtual void get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
                    transport_token token) = 0;
   /// Sends a message of at most max_message() bytes. The buffer must not change until done().
@@ -105,8 +107,8 @@ class transport {
 
   /// Closes all connections. Called before the destructor, when the operations of all PEs are done. All PEs call this
   /// function at about the same time. The function waits at most `limit` for connected PEs that have not called it yet,
-  /// so that no PE sees a loss, and again at most `limit` for its own operations. It then abandons operations in
-  /// flight. A PE that still needs this PE is told that this PE is lost.
+  /// so that no PE sees a loss. It then waits at most `limit` for its own operations, and abandons operations that are
+  /// still in flight. A PE that still needs this PE is told that this PE is lost.
   virtual void disconnect(std::chrono::milliseconds limit) noexcept = 0;
 };
 

@@ -159,7 +159,7 @@ bool ucx_endpoint::start() {
   ++incomplete_;
   connect();
   if (failure_ && incomplete_ == 1)
-    completions_.add_failed(*this);  // with an operation in flight, the failed PE may be lost
+    completions_.add_failed(*this);  // the failure counts as a loss now that an operation is incomplete
   return !failure_;
 }
 
@@ -221,7 +221,7 @@ void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> messag
 
 void ucx_endpoint::forget(std::uint64_t imported) noexcept {
   const auto found = rkeys_.find(imported);
-  if (found == rkeys_.end() || failure_) return;  // after a failure UCX may use the key until the endpoint is closed
+  if (found == rkeys_.end() || failure_) return;  // after a failure, UCX may use the key until the endpoint is closed
   worker_.library().rkey_destroy(found->second);
   rkeys_.erase(found);
 }
@@ -258,9 +258,9 @@ bool ucx_endpoint::close_after_failure() noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (!close_by_) close_by_ = now + close_timeout;
   if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
-    // UCX 1.13 crashes if an endpoint is closed while a put over TCP is half sent. Over TCP, UCX ends such requests
-    // without a close. Over shared memory UCX ends them only after a close, so the endpoint is closed after the
-    // timeout.
+    // UCX 1.13 crashes if an endpoint is closed while a put over TCP is half sent, so the close waits for the requests.
+    // Over TCP, UCX ends the requests of a failed endpoint without a close. Over shared memory, UCX ends them only
+    // after a close, so the wait has a time limit.
     close();
     close_by_ = now + close_timeout;
   } else if (closing_ != nullptr && now >= *close_by_) {
@@ -279,7 +279,7 @@ bool ucx_endpoint::disconnect() {
     disconnect_sent_ = true;
     send(ucx_header::kind::disconnect, {}, std::nullopt);
     puts_ = &completions_.take(*this, 1);
-    flush();  // the flush also ensures that messages have left this process when it ends
+    flush();  // after this flush, all messages have left this process
   }
   return disconnect_sent_ && requests_ == 0 && peer_disconnected_;
 }

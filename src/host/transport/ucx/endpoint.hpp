@@ -45,8 +45,8 @@ struct ucx_memory_key {
   [[nodiscard]] static ucx_memory_key unpack(int pe, std::span<const std::byte> packed);
 };
 
-/// An endpoint, made at the first operation, and its requests in flight. It never calls transport_events. It reports to
-/// ucx_completion_queue, which the transport handles later.
+/// An endpoint, made at the first operation, and its requests in flight. The class never calls transport_events. It
+/// reports events to ucx_completion_queue, and the transport handles the events later.
 class ucx_endpoint {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -75,9 +75,10 @@ class ucx_endpoint {
 
   /// Called when a disconnect message of the peer has arrived.
   void note_disconnect() noexcept { peer_disconnected_ = true; }
-  /// The number of operations reported as done.
+  /// Counts operations that were reported as done.
   void completed(std::size_t operations) noexcept { incomplete_ -= operations; }
-  /// Whether the failure is a loss. It is not a loss if the peer has disconnected and no operation to it is incomplete.
+  /// Whether the failure is a loss. The failure is not a loss if the peer has disconnected and all operations to the
+  /// peer are complete.
   [[nodiscard]] bool is_lost() const noexcept { return failure_ && (!peer_disconnected_ || incomplete_ > 0); }
 
   /// Whether UCX has no requests in flight for this endpoint.

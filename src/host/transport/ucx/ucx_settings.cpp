@@ -62,13 +62,13 @@ std::vector<ucx_default> ucx_defaults(const ucx_settings& settings) {
   std::vector<ucx_default> all;
   if (!settings.devices.empty()) {
     all.push_back({"UCX_NET_DEVICES", settings.devices});
-    all.push_back({"UCX_WARN_INVALID_CONFIG", "n"});  // no warning about devices for which UCX has no transport
+    all.push_back({"UCX_WARN_INVALID_CONFIG", "n"});  // no warning if UCX has no transport for a device
   }
   if (!settings.one_host)
     all.push_back({"UCX_TLS", settings.private_network ? "^shm" : "^shm,tcp"});
   else if (settings.without_tcp)
     all.push_back({"UCX_TLS", "^tcp"});
-  // With error handling, UCX uses shared memory only if this option is set. It then detects dead peers by keepalives,
+  // With error handling, UCX uses shared memory only if this option is set. UCX then detects dead peers by keepalives,
   // by default every 20 s.
   if (may_use_shared_memory(settings)) all.push_back({"UCX_MM_ERROR_HANDLING", "y"});
   all.push_back({"UCX_KEEPALIVE_INTERVAL", "1s"});

@@ -17,7 +17,7 @@ class logger;
 namespace pgas::detail {
 
 /// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES. Empty if `interfaces` is empty.
-/// @param infiniband the kernel's list of ports
+/// @param infiniband the operating system's list of ports
 [[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
                                       const std::filesystem::path& infiniband = "/sys/class/infiniband");
 
@@ -58,7 +58,7 @@ struct ucx_default {
 [[nodiscard]] std::vector<ucx_default> ucx_defaults(const ucx_settings& settings);
 
 /// Checks that UCX has a network between the hosts: by default TCP is allowed only on a private network.
-/// @param infiniband the kernel's list of ports
+/// @param infiniband the operating system's list of ports
 /// *Errors* transport_failed if the hosts have no InfiniBand or RoCE port and the user has chosen no transports.
 void check_network(const ucx_settings& settings, const std::filesystem::path& infiniband = "/sys/class/infiniband");
 

@@ -25,7 +25,7 @@ constexpr milliseconds while_closing{50};
 /// The time limit for requests to peers that do not disconnect, and for closing.
 constexpr milliseconds longest_closing{2000};
 
-/// Whether the CPU can read the byte at `address`. The CPU cannot read memory of a GPU. Without its CUDA part, UCX
+/// Whether the CPU can read the byte at `address`. The CPU cannot read memory of a GPU. A UCX without CUDA support
 /// treats GPU memory as memory of the CPU, and the process would crash at the first access.
 [[nodiscard]] bool cpu_can_read(const void* address) {
   int ends[2];
@@ -33,7 +33,7 @@ constexpr milliseconds longest_closing{2000};
     throw error{code::system, fmt::format("pipe2: {}", std::strerror(errno))};
   const unique_fd out(ends[0]);
   const unique_fd in(ends[1]);
-  // The kernel reads the byte for this process and reports EFAULT if it cannot be read.
+  // The operating system reads the byte for this process. If the byte cannot be read, write() fails with EFAULT.
   return ::write(in.get(), address, 1) == 1;
 }
 
@@ -58,7 +58,7 @@ ucx_transport::ucx_transport(const ucx_settings& settings)
 }
 
 ucx_transport::~ucx_transport() {
-  if (events_ != nullptr) close_all(longest_closing);  // without disconnect messages, so peers see a loss
+  if (events_ != nullptr) close_all(longest_closing);  // sends no disconnect messages, so peers see a loss
   if (std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->unfinished(); }))
     worker_.leave_unfinished();
   for (const auto& [id, memory] : exposed_) (void)worker_.library().mem_unmap(worker_.context(), memory);
@@ -290,7 +290,7 @@ void ucx_transport::wait(nanoseconds limit) {
 
 void ucx_transport::wake() noexcept {
   const std::uint64_t unit = 1;
-  static_cast<void>(::syscall(SYS_write, wake_.get(), &unit, sizeof unit));  // write() itself is a cancellation point
+  static_cast<void>(::syscall(SYS_write, wake_.get(), &unit, sizeof unit));  // write() would be a cancellation point
 }
 
 // ---- the end
@@ -324,7 +324,8 @@ void ucx_transport::close_all(milliseconds limit) noexcept {
     while (!std::all_of(peers_.begin(), peers_.end(), reached) && steady_clock::now() < give_up)
       (void)worker_.library().worker_progress(worker_.get());
   };
-  // Requests end first, as in ucx_endpoint::close_after_failure(), also for a peer that lives.
+  // An endpoint is closed after its requests have ended, for the reason in ucx_endpoint::close_after_failure(). This
+  // also holds for a peer that lives.
   drive_until([](const auto& peer) { return peer->idle(); });
   for (const auto& peer : peers_) peer->close();
   drive_until([](const auto& peer) {

@@ -20,8 +20,9 @@ namespace {
 
 /// Checks that threads can be started. UCX ends the process if it cannot start its thread ("Assertion
 /// `ucs_async_thread_global_context.thread != NULL' failed"), and no setting changes that. The check starts two
-/// threads, because the kernel counts a thread for a moment after its end. RLIMIT_NPROC does not give the answer: other
-/// processes of the user count, containers have separate limits, and root has no limit.
+/// threads, because the operating system counts a thread for a moment after its end. The value of RLIMIT_NPROC does not
+/// show whether threads can be started: threads of the user's other processes count too, containers have separate
+/// limits, and root has no limit.
 void check_threads() {
   std::array<std::promise<void>, 2> ends;
   std::vector<std::thread> threads;
@@ -109,7 +110,7 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.mt_workers_shared = 1;  // because other threads map memory
   wanted.name = "pgas";
-  // The version whose functions and fields this code uses, not the version of the headers.
+  // The first arguments are the version whose functions and fields this code uses, not the version of the headers.
   const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);
   library_.config_release(config);
   check(status, settings.devices.empty() ? "starting" : fmt::format("starting on {}", settings.devices).c_str());
