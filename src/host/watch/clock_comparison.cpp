@@ -21,7 +21,8 @@ clock_name name_of_clock() {
   clock_name result;
   const std::string boot = boot_id();
   if (boot.empty()) return {};
-  (boot + " " + own_namespace("time")).copy(result.text.data(), result.text.size() - 1);  // old kernels have one clock
+  // Old versions of Linux have no time namespaces, so the boot identifies the clock.
+  (boot + " " + own_namespace("time")).copy(result.text.data(), result.text.size() - 1);
   return result;
 }
 

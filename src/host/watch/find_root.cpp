@@ -27,7 +27,7 @@ names names_in(const std::vector<pe_state>& pes) {
   return named;
 }
 
-/// For each PE, whether a chain of names leads from `from` to it.
+/// For each PE, whether a chain of names leads from `from` to the PE.
 std::vector<bool> reached_from(int from, const names& named) {
   std::vector<bool> reached(named.size());
   for (std::vector<int> next{from}; !next.empty();) {
@@ -42,8 +42,8 @@ std::vector<bool> reached_from(int from, const names& named) {
   return reached;
 }
 
-/// For each PE, whether all chains of names that start at the PE lead back to it. This holds if the PE names no PE, or
-/// is in a cycle that no chain leaves.
+/// For each PE, whether all chains of names that start at the PE lead back to the PE. This holds if the PE names no PE,
+/// or is in a cycle that no chain leaves.
 std::vector<bool> ends_of(const names& named) {
   // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The number
   // of a group is the number of the PE that was visited first. A chain may be as long as the job, so the search uses an
@@ -94,7 +94,7 @@ std::vector<bool> ends_of(const names& named) {
   return ends;
 }
 
-/// A shortest cycle from `pe` back to itself.
+/// The PEs of a shortest cycle of names that contains `pe`, from `pe` on.
 std::vector<int> cycle_through(int pe, const names& named) {
   std::vector<int> before(named.size(), -1);
   std::vector<int> next{pe};

@@ -15,7 +15,7 @@ namespace pgas::detail::told {
 struct root {
   enum class kind {
     nobody_waits,  ///< no PE waits
-    crowded,       ///< two groups of threads are in one collective of a team, so other findings mean little
+    crowded,       ///< two groups of threads are in one collective of a team, so other findings are unreliable
     unseen,        ///< no wait is found, but PEs are in calls whose kernels have not answered
     gone,          ///< a process that has ended
     stopped,       ///< a process that is stopped, for example by a debugger
@@ -30,7 +30,7 @@ struct root {
 
 /// A wait may name PEs. A chain of names from any PE ends at PEs whose waits name no PE, or in a cycle. The root is the
 /// end whose kind comes first in root::kind, because this end explains most of the waits.
-/// @param from a PE: only the ends of its chains; -1: the ends of all chains
+/// @param from a PE: considers only the ends of chains that start at this PE; -1: considers the ends of all chains
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
 /// Whether a second question may give another result. This is the case if no PE waits or the root is in a call, because

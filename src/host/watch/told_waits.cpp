@@ -19,7 +19,7 @@ using teams_by_id = std::map<std::uint64_t, team>;
 
 std::string text_of(const json& from) { return printable(from.get<std::string>()); }
 
-/// The kernel's information about a process of this host that does not answer.
+/// The operating system's information about a process of this host that does not answer.
 pe_state::life life_of(pid_t pid) {
   const std::optional<process_status> process = status_of(pid);
   if (!process) return std::filesystem::exists("/proc/self/stat") ? pe_state::life::gone : pe_state::life::silent;

@@ -76,7 +76,7 @@ struct pe_state {
   int pe = 0;
   pid_t pid = 0;
   std::string host;
-  bool here = false;  ///< whether it runs on this host
+  bool here = false;  ///< whether the process runs on this host
   life is = life::silent;
   bool joining = false;
   bool leaving = false;
@@ -99,7 +99,7 @@ void read_answer(pe_state& state, const nlohmann::ordered_json& from);
 /// word.
 void complete(std::vector<pe_state>& pes);
 
-/// All three steps, from documents. Returns no PEs if a document cannot be parsed.
+/// Executes the three functions above on documents. Returns no PEs if a document cannot be parsed.
 [[nodiscard]] std::vector<pe_state> read_answers(std::string_view introduction,
                                                  const std::vector<std::string>& answers);
 

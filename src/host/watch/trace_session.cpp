@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// A process that joins several worlds writes a file for each world.
+/// Returns the path of the file. A process that joins several worlds writes one file for each world.
 std::string path_of(const std::string& pattern, int pe) {
   static std::atomic<int> worlds{0};
   std::string path = output_file_name(pattern, pe);
@@ -70,7 +70,8 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
   events_.close();
   if (!file_) return;
   const unique_fd file(std::move(file_));
-  // This call frees the recording of kernels, because the device may be destroyed after the call.
+  // Moves the recording of kernels to a local variable, so that this call frees its memory. The device may be destroyed
+  // after the call.
   std::optional<kernel_recording> of_kernels = std::exchange(kernels_, std::nullopt);
   if (!begin_) {
     ::unlink(path_.c_str());

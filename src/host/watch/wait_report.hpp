@@ -71,9 +71,8 @@ class wait_report {
 
   /// Asks the kernels: from now on their waits leave answers.
   void ask();
-  /// Whether the answers are enough to report the waits of this PE. The answers are incomplete if no kernel has
-  /// answered, and a call that names no word began before the question. The threads of the call's kernel may not have
-  /// run since the question.
+  /// Whether the answers are complete. They are incomplete if no kernel has answered although a call that names no word
+  /// began before the question. The threads of the call's kernel may not have run since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
@@ -81,13 +80,13 @@ class wait_report {
   [[nodiscard]] pe_waits ask_and_collect();
   /// The result of collect() as fields of a JSON object. docs/debugging.md lists the names.
   [[nodiscard]] std::string answer();
-  /// The waits in the last answer() that had lasted for `limit` or longer, ordered by their information: waits of
+  /// The waits in the last answer() that had lasted for `limit` or longer, the most informative first: waits of
   /// kernels, then of the proxy, then of calls. A call that only waits for its kernel is left out if the kernel
   /// computes.
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence about each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;
-  /// Called before the waits and calls are destroyed. After this call the object reads nothing.
+  /// Called before the waits and calls are destroyed. After this call the object does not access the waits and calls.
   void end();
 
  private:
