@@ -46,7 +46,8 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
     chosen.users[static_cast<std::size_t>(pe)] = {everyone.peer(pe).host_index, everyone.peer(pe).pid,
                                                   decode_device_descriptor(told, pe)};
     joining_record theirs;
-    std::memcpy(&theirs, bytes.data(), sizeof theirs);  // the record is complete, because a description follows
+    // The record is complete, because decode_device_descriptor() has found a description after it.
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);
     chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
   });
   const auto index_of = [&](auto&& wanted) {
@@ -77,7 +78,7 @@ chosen_device choose_device(const control_plane& everyone, const config& setting
     const bool some = index_of([](const device_descriptor& o) { return o.refusal.empty(); }) < n;
     if (settings.heap == heap_kind::automatic && me == 0 && some)
       log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without, info_of(without).refusal);
-    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some records are of GPUs
+    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some of the records describe GPUs
     chosen.own = host ? std::move(host) : make_cpu_device();
     for (device_user& user : chosen.users) user.info.properties = chosen.own->properties();
   }

@@ -19,7 +19,7 @@ namespace pgas::detail {
 struct chosen_device {
   std::unique_ptr<device> own;
   std::vector<device_user> users;         ///< by PE
-  std::optional<joining_record> records;  ///< the record of all PEs; empty if it does not describe the chosen devices
+  std::optional<joining_record> records;  ///< the merged record of all PEs; empty if it describes other devices
 };
 
 /// Opens the device that the settings and the launcher request, and compares the PEs, because a world has one kind of

@@ -28,7 +28,7 @@ void nonblocking_fetches::deliver(const std::function<void()>& complete) {
 
 void nonblocking_fetches::copy_out(const std::function<void()>& complete) {
   const std::vector<entry> ready(entries_);
-  entries_.clear();  // before complete(): if it throws, the values never arrive
+  entries_.clear();  // cleared first: if complete() throws, the values never arrive
   complete();
   for (std::size_t i = 0; i < ready.size(); ++i)
     std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.on_host()) + i * place_bytes, ready[i].bytes);

@@ -33,7 +33,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Whether PEs of a host that cannot share memory may be proxied.
+/// Whether PEs that are on one host but cannot share memory may be proxied.
 bool allows_proxied(const config& settings) { return settings.mem_handle == handle_kind::automatic; }
 
 /// Returns the memory of the descriptions of all PEs to the system. Joining needs about 2 KiB for each PE. Allocations
@@ -200,7 +200,7 @@ void world_state::make_context() {
     direct_routes_ = {*device_, context_, domain, domains(), heap_->distances()};
     context_.routes_ = direct_routes_.get();
   }
-  set_team(context_, context_.world());  // the context now contains the routes
+  set_team(context_, context_.world());  // sets the team again, because the context now contains the routes
   context_.copy_ = world_team_.state().context_copy();
   world_team_.state().write_context(context_);
   for (team* members : {&domain_team_, &host_team_})
@@ -287,8 +287,8 @@ void world_state::await_streams() {
 
 void world_state::end_streams() noexcept {
   if (kind() != heap_kind::host) return;
-  // The waits of streams end, because the world has failed. The memory that they read must not be released before they
-  // have ended.
+  // The world has failed, so the waits of streams end. The memory that these waits read must not be released before
+  // they have ended.
   constexpr auto limit = std::chrono::seconds(10);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {
@@ -310,7 +310,7 @@ void world_state::await_leave() {
   try {
     await_streams();
   } catch (const error& failed) {
-    // Ends the waits. leave() also throws the error.
+    // The failure of the world ends the waits of streams. leave() also throws the error.
     if (!control_plane_->failed()) control_plane_->fail(failed);
     throw;
   }
@@ -454,7 +454,7 @@ pgas::stream& world_state::default_stream(world& w) {
   return *stream_;
 }
 
-// ---- the end by one PE: the reason and its text
+// ---- functions by which one PE ends the world
 
 void world_state::abandon() noexcept {
   try {

@@ -86,7 +86,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void abort(std::string_view reason) noexcept;
   /// Ends the world because an exception is unwinding this PE.
   void abandon() noexcept;
-  /// The error of a wait that timed out. It names a stopped PE, if a PE is stopped.
+  /// The error of a wait that timed out. If a PE is stopped, the error names that PE.
   [[nodiscard]] error with_stopped_pe(const error& timed_out) const;
 
   /// Throws not_joined after leave(), and the first failure of the world.
