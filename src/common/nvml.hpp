@@ -23,7 +23,7 @@ class nvml {
   }
   ~nvml() {
     if (const auto stop = started_ ? function<int()>("nvmlShutdown") : nullptr) static_cast<void>(stop());
-    // dlclose() is not called: after dlclose(), destructors in the library have still been called.
+    // dlclose() is not called, because destructors of the library may run after dlclose() has unloaded it.
   }
   nvml(const nvml&) = delete;
   nvml& operator=(const nvml&) = delete;

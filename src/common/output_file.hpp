@@ -24,8 +24,8 @@ namespace pgas::detail {
 [[nodiscard]] bool names_process(std::string_view pattern);
 
 /// Opens `path` for writing. Creates the file with mode 0644 if it does not exist. Never blocks. Refuses symbolic links
-/// and files of other users except root. By a symbolic link, another user could make this process overwrite one of its
-/// own files. In a file of another user, that user could read the output.
+/// and files of other users except root. With a symbolic link, another user could make this process overwrite a file of
+/// this user. In a file of another user, that user could read the output.
 /// @param disposition O_TRUNC or O_APPEND.
 /// @param why on failure, the reason and the remedy.
 /// *On return* an empty descriptor on failure.

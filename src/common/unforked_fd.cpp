@@ -18,7 +18,7 @@ struct registry {
 
   static registry& instance() {
     static registry& instance = *new registry;
-    // If another thread holds the mutex during fork(), the mutex is locked in the child. These handlers prevent it.
+    // If another thread holds the mutex during fork(), the mutex would stay locked in the child without these handlers.
     [[maybe_unused]] static const int handled =
         ::pthread_atfork([] { instance.mutex.lock(); }, [] { instance.mutex.unlock(); },
                          [] {

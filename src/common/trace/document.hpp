@@ -33,7 +33,7 @@ struct pe_trace {
   std::string job;         ///< a value that differs between jobs
   std::int64_t begin = 0;  ///< the start of recording; all times are on the clock of PE 0
   std::int64_t end = 0;
-  /// The largest error of the recorded times, as times on the clock of PE 0, in nanoseconds; -1: not known.
+  /// The recorded times differ from the clock of PE 0 by at most this number of nanoseconds; -1: not known.
   std::int64_t clock_error = 0;
   std::uint64_t lost = 0;  ///< the number of events that did not fit into memory
   std::vector<track> tracks;

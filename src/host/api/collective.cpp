@@ -95,8 +95,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // A mistake in a call of fcollect or reduce_scatter: all members pass the same variable, so the source is at this
-  // member's place on only one member. agree_on_collective() reports the mistake.
+  // A mistake in an in-place call: if all members pass the same variable, the source is at the correct place on one
+  // member only. agree_on_collective() reports the mistake.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(

@@ -61,7 +61,7 @@ address_layout::address_layout(device& device, const control_group& group, const
                                std::size_t common, std::size_t teams)
     : device_(device),
       log2_stride_(device_placed_slots::log2_unit),
-      // The alignment is at most a sixteenth of the range, because it makes each block larger by its value.
+      // The alignment is at most a sixteenth of the range, because each block is larger than its slot by the alignment.
       alignment_(std::bit_floor(std::clamp(common / 16, device_placed_slots::unit, std::size_t{64} << 20))),
       team_begin_(common),
       slot_bytes_(common + teams),

@@ -42,17 +42,18 @@ class address_layout {
                  std::size_t common, std::size_t teams);
   ~address_layout();
 
+  /// The result of with_span().
+  struct spanned {
+    std::unique_ptr<address_layout> slots;
+    std::unique_ptr<group_segment> first;
+  };
+  using opening = std::function<std::unique_ptr<group_segment>(const address_layout&)>;
   /// Reserves the slots, and puts one span of the device at the addresses of the domain's slots, in two exchanges.
   /// Collective. The result is empty if a step fails on any PE, for example because the size of files is limited. In
   /// that case each PE creates segments, and its peers map them.
   /// @param stride a power of two
   /// @param alignment the alignment of the base, a power of two
   /// @param open_first opens the first segment of all PEs on the new layout, or returns null; may throw
-  struct spanned {
-    std::unique_ptr<address_layout> slots;
-    std::unique_ptr<group_segment> first;
-  };
-  using opening = std::function<std::unique_ptr<group_segment>(const address_layout&)>;
   [[nodiscard]] static spanned with_span(device& device, const control_group& everyone, const domains& domains,
                                          handle_kind kind, std::size_t stride, std::size_t alignment,
                                          const opening& open_first, log::logger& log);

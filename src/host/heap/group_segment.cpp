@@ -9,7 +9,7 @@ group_segment::~group_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // memory that proxied peers may still write to stays mapped until the process ends
+      return;  // the segment stays mapped until the process ends: proxied peers may still write to it
     }
   }
   if (in_span_) device_.free_part(own_, bytes_);

@@ -75,8 +75,7 @@ class heap {
   [[nodiscard]] int log2_stride() const noexcept { return slots_->log2_stride(); }
   /// The size of a slot in bytes.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_->slot_bytes(); }
-  /// For each PE of the world: if the PE is direct, the distance from this PE's slot to its slot, in units of
-  /// 2^log2_stride() bytes.
+  /// The distances from this PE's slot to the slots of direct PEs, indexed by PE, in units of 2^log2_stride() bytes.
   [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
   /// Whether the slots are evenly spaced in the order of domains::index(). If not, distances() gives the addresses of
   /// peers.

@@ -35,7 +35,7 @@ struct heap_parameters {
 struct joining_record {
   heap_parameters all;            ///< `kind` is the kind of the first PE
   sharing_offer offer;            ///< the offer of the first PE
-  std::int32_t first = 0;         ///< the lowest number of the PEs
+  std::int32_t first = 0;         ///< the lowest PE of the set
   std::int32_t other = -1;        ///< the first PE with another kind of memory; -1: none
   std::int32_t other_offers = 0;  ///< whether the offer of any PE differs from `offer`
   std::int32_t reserved = 0;

@@ -19,7 +19,7 @@ class device_route_table {
  public:
   device_route_table() = default;
   /// @param contents the table without the slots
-  /// @param distances for each PE of the world: if the PE is direct, the distance from this PE's slot to its slot
+  /// @param distances the distances from this PE's slot to the slots of direct PEs, indexed by PE
   device_route_table(device& device, routes contents, const domains& direct, std::span<const std::int32_t> distances);
   /// For a world without proxied PEs. The table has a ring without commands.
   /// @param here the context without the table

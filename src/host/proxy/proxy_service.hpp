@@ -47,7 +47,7 @@ class proxy_service {
   /// @param here the context without the table
   /// @param domain the team of direct PEs
   /// @param control the host address of the control block that `here` knows by its device address
-  /// @param distances for each PE of the world: if the PE is direct, the distance from this PE's slot to its slot
+  /// @param distances the distances from this PE's slot to the slots of direct PEs, indexed by PE
   [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control,
                                          std::span<const std::int32_t> distances);
   /// Called after all PEs have agreed to leave, when nothing is in flight.

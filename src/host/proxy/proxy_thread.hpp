@@ -93,7 +93,7 @@ class proxy_thread final : public memory_exposure {
   /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// The current counts. Does not wait for the proxy, because the proxy's progress may depend on the caller.
+  /// The current counts. Does not wait, because threads that wait for the proxy may need the caller.
   [[nodiscard]] proxy_statistics statistics() const;
   /// The current counts of commands for PE `pe`.
   [[nodiscard]] command_counts commands_to(int pe) const;

@@ -54,7 +54,7 @@ class exporter {
   struct session {
     unforked_fd socket;
     socket_owner owner{};
-    pid_t pid = 0;                              ///< from the credentials; if not visible, as the importer reports it
+    pid_t pid = 0;                              ///< the process id from the credentials, or as the importer reports it
     std::optional<clock::time_point> deadline;  ///< set until the last handle is sent
     std::uint64_t object = 0;                   ///< the object that the importer has opened; 0: none yet
     /// The ticket by which the object was opened; 0 for a timeline that a ticket carries.

@@ -151,8 +151,8 @@ void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until
                   descriptor, why));
 }
 
-/// Flushes the streams that can be flushed without waiting. exit() flushes all streams one after another, so a blocked
-/// stream may prevent that the next streams are flushed.
+/// Flushes the streams that can be flushed without waiting. exit() would flush all streams one after another, and a
+/// stream that blocks would stop it before the other streams.
 void flush_streams() noexcept {
   try {
     const auto until = std::chrono::steady_clock::now() + time_for_locks;

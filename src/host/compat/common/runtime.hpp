@@ -82,9 +82,8 @@ class runtime {
   /// Starts the runtime. If the runtime is already started, only increments the number of users and ignores the
   /// request. Collective. *Errors* as world::join(); after an error the runtime is not started.
   void start(start_request request);
-  /// Leaves the world in the call that equals the number of calls to the number of calls of start(). Earlier calls only
-  /// count. Further calls have no effect. Collective. *Errors* as world::leave(); after an error the runtime is stopped
-  /// too.
+  /// Ends one use of the runtime. When stop() has been called as often as start(), leaves the world. Further calls have
+  /// no effect. Collective. *Errors* as world::leave(); after an error the runtime is stopped too.
   void stop();
   /// Aborts the world or, before the world is joined, the launcher's job. Frees no memory; stop() does. The reason is
   /// logged on this PE at `level`.
