@@ -11,12 +11,13 @@
 
 namespace pgas::detail {
 
-/// Records the process in which it is constructed.
+/// An object records the process that constructs the object.
 class fork_guard {
  public:
   fork_guard() noexcept : generation_(generation().load(std::memory_order_relaxed)), pid_(::getpid()) {}
 
-  /// Whether the calling process is the recorded process, and not a child of it. Costs one load and no system call.
+  /// Whether the calling process is the recorded process, and not a child of the recorded process. Costs one load and
+  /// no system call.
   [[nodiscard]] bool in_creator() const noexcept { return generation_ == generation().load(std::memory_order_relaxed); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 

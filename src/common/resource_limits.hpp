@@ -15,9 +15,9 @@
 namespace pgas::detail {
 
 /// Raises the limit on descriptors for a job of `processes` processes, as far as this process is allowed. For each
-/// other process, a process needs one or two sockets, a pidfd if it is on this host, the sockets of UCX over TCP, and
-/// on the host heap a descriptor for each segment. The usual limit is low, because programs with select() rely on it,
-/// so the function raises the limit only if necessary. If the limit stays too low, the call that fails reports it.
+/// other process, a process needs one or two sockets, a pidfd if the other process is on this host, the sockets of UCX
+/// over TCP, and on the host heap a descriptor for each segment. Programs with select() rely on the usual low limit, so
+/// the function raises the limit only if necessary. If the limit stays too low, the call that fails reports it.
 inline void allow_descriptors_for(int processes) noexcept {
   const auto needed = static_cast<rlim_t>(256 + 9 * processes);
   rlimit limit{};

@@ -22,7 +22,7 @@ namespace pgas::detail {
 /// Chooses offsets and sizes of the segments of a symmetric_allocator, and owns them. *Callers* the allocator.
 class growth_policy {
  public:
-  /// @param limit the size of all segments together
+  /// @param limit the largest size of all segments together
   /// @param limit_source the setting that defines the limit, for messages
   /// @param first the size of the first segment
   growth_policy(std::size_t limit, std::string limit_source, std::size_t first)

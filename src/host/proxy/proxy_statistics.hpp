@@ -14,7 +14,7 @@ namespace pgas::detail {
 struct proxy_statistics {
   owned_counter commands;          ///< commands taken from rings
   owned_counter messages;          ///< messages sent with operations
-  owned_counter message_bytes;     ///< the bytes of these messages
+  owned_counter message_bytes;     ///< the bytes of messages sent with operations
   owned_counter acknowledgements;  ///< messages without operations that carry acknowledgements or requests for them
   owned_counter message_ops;       ///< operations executed for other PEs
   owned_counter early_messages;    ///< messages that arrived out of order

@@ -39,7 +39,7 @@ class proxy_thread final : public memory_exposure {
  public:
   /// `memory` and `logger` must outlive the proxy.
   proxy_thread(proxy_settings settings, std::unique_ptr<transport> network, memory_access& memory, log::logger& logger);
-  /// Calls stop() with a limit of one second, unless it has been called.
+  /// Calls stop() with a limit of one second, unless stop() has been called before.
   ~proxy_thread();
   proxy_thread(const proxy_thread&) = delete;
   proxy_thread& operator=(const proxy_thread&) = delete;

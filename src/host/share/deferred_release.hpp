@@ -55,7 +55,8 @@ class deferred_release {
   /// The object of this process for the streams that can use this memory.
   [[nodiscard]] static deferred_release& of_users_of(const sharing_description& memory);
 
-  /// @param mark puts a mark after the work that is enqueued on streams. If `mark` throws, it is called again later
+  /// @param mark puts a mark after the work that is enqueued on streams. If `mark` throws, the function is called again
+  /// later
   explicit deferred_release(take_mark mark) : mark_(std::move(mark)) {}
   /// Calls stop(). Objects that are still in use are not destroyed, because the process ends.
   ~deferred_release();

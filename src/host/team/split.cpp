@@ -113,7 +113,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   std::vector<int> positions;
   for (const int pe : members) positions.push_back(group.world_pe(pe));
   std::sort(positions.begin(),
-            positions.end());  // members whose lists have different orders still have the same numbers
+            positions.end());  // sorted: members may list the same PEs in different orders
   const control_group members_only(group, of_members_alone | while_made | key, std::move(positions));
   const agreement all = agree(members_only, comparable(asked, members));
   if (all.other) throw different_calls(members_only, all);

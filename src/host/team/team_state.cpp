@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The members by start and stride. write_members() adds a list if start and stride are not enough.
+/// The members by start and stride. write_members() adds a list if start and stride do not describe the members.
 team_view view_of(const control_group& group, const team_config& how) {
   team_view view;
   view.start_ = group.world_pe(0);

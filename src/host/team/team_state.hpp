@@ -94,8 +94,8 @@ class team_state {
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
   void place_staging();
-  /// Writes the tables that kernels read, after the state: the members' numbers if start and stride do not give them,
-  /// and the hierarchy of domains if there are several domains.
+  /// Writes the tables that kernels read into the memory behind the state: the members' numbers if start and stride do
+  /// not give them, and the hierarchy of domains if there are several domains.
   void write_members();
   void write_hierarchy();
   void clear_state();
@@ -118,7 +118,7 @@ class team_state {
   /// Guards the members below. Also held while work is enqueued between before() and after().
   std::mutex order_mutex_;
   std::unique_ptr<stream_order> order_;  ///< the order of the collectives that the host enqueues
-  grid_state* grid_ = nullptr;           ///< the grid state of the kernels of these collectives
+  grid_state* grid_ = nullptr;           ///< the grid state of the kernels of the host's collectives
 };
 
 /// Makes the new team of this member; null if the member is in no team. Collective over `parent`.

@@ -68,7 +68,7 @@ long ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-/// The fields that are part of the answers to both questions.
+/// The fields that the answers to the questions `stats` and `metrics` have in common.
 json common_fields(const world_stats& stats) {
   return {{"heap",
            {{"reserved", stats.heap_reserved},

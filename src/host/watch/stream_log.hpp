@@ -18,8 +18,8 @@ namespace pgas::detail {
 
 /// The last entries of all streams of a PE. The log does not know when entries have run, but entries that follow an
 /// unfinished wait have not run. A write is listed only on a stream with such a wait. Work that is captured into a
-/// graph is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which it
-/// enqueues work on a stream.
+/// graph is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which the
+/// thread enqueues work on a stream.
 class stream_log {
  public:
   struct write {

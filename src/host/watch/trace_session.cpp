@@ -36,7 +36,7 @@ trace::track track_of(const trace::recorder::thread_events& from, const clock_ma
     event.facts.begin = to_first.mapped(item.facts.begin);
     event.facts.end = to_first.mapped(item.facts.end);
     if (item.facts.by == trace::caller::stream) {
-      // The host knows the time at which work was enqueued, not the time at which it was done.
+      // The host knows the time at which work was enqueued, not the time at which the work was done.
       trace::event enqueued;
       enqueued.name = event.name;
       enqueued.facts.by = trace::caller::stream;

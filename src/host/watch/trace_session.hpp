@@ -1,5 +1,5 @@
 /// @file
-/// The trace of one PE of a world: from the option to the file.
+/// The trace of one PE of a world: the recorder of its events, and the file that PGAS_TRACE names.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class host_operation {
   /// Whether PE `pe` is a proxied peer. Only requests for proxied peers contain the number of the PE.
   [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
   /// Sets PE `pe` as the target of a request whose addresses are results of target(). The request includes completion
-  /// at the PE if the call promises it.
+  /// at the PE if the call promises completion.
   void address(operation_request& request, int pe) const;
   /// Makes a request for an atomic operation on PE `pe`. Calls target() and address().
   [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
@@ -40,7 +40,8 @@ class host_operation {
 
   /// Submits a request. Called after address().
   void submit(const operation_request& request);
-  /// Counts a submitted operation on PE `pe`. A put writes the memory of the last target(), if there was one.
+  /// Counts a submitted operation on PE `pe`. For a put on a stream, also notes the write: to the memory of the last
+  /// target(), if the call has used target().
   /// @param bytes the size of the data
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;

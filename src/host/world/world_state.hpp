@@ -91,7 +91,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
-  /// Throws the cause of a device error, if it is known: the record of a kernel, or the failure of the world.
+  /// If the cause of a device error is known, throws the cause: the record of a kernel, or the failure of the world.
   void rethrow_failure() const;
   /// Ends the world for all PEs if work on this PE's device has failed. Called before collective calls, because the
   /// other PEs would continue although this PE's work is missing. *Errors* the failure.
@@ -106,7 +106,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void check_peer_has(const void* local, int pe) const;
   /// The address of `local` on the direct peer `pe`. *Errors* as check_peer_has().
   [[nodiscard]] void* remote(const void* local, int pe) const;
-  /// Waits for a stream. If a kernel has left a failure record, throws it as an error.
+  /// Waits for a stream. If a kernel has left a failure record, throws the record as an error.
   void synchronize(stream_handle stream);
   /// Executes a host operation. An operation on a proxied PE uses the host's ring and waits for the completion that the
   /// request asks for. Any other operation is enqueued on the device's internal queue. *Errors* those of synchronize().
@@ -149,7 +149,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// The stream of world::stream(), made at the first call.
   [[nodiscard]] pgas::stream& default_stream(world& w);
 
-  /// Registers a stream of the program. The work of the stream uses the heap, so leaving waits for it.
+  /// Registers a stream of the program. The work of the stream uses the heap, so leaving waits for this work.
   void add_stream(stream_handle result);
   void remove_stream(stream_handle result) noexcept;
 

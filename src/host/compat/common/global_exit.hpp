@@ -13,7 +13,7 @@
 
 namespace pgas::compat {
 
-/// The reason with which the world is aborted. It carries the exit status to the other PEs.
+/// The reason with which the world is aborted. The reason contains the exit status for the other PEs.
 [[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
 /// Begins to end this process. The process ends with this status within 0.7 s, even if its threads hold locks or wait.

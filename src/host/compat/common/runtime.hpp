@@ -192,7 +192,7 @@ void leave_at_exit(void (*stop)());
 /// of the largest element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;
-  constexpr std::size_t highest = std::size_t{1} << 62;  // too large for every heap, which refuses it
+  constexpr std::size_t highest = std::size_t{1} << 62;  // too large: every heap refuses such an alignment
   return std::bit_ceil(std::clamp(alignment, lowest, highest));
 }
 
@@ -201,8 +201,8 @@ void leave_at_exit(void (*stop)());
 
 /// Runs `body`. Logs an exception with the function's name and returns `failed`, which is a value or a function that
 /// gets the pgas::error. For functions that return a status or a pointer.
-/// @param expected the level for expected errors, see runtime::report(). It is `error` for functions whose status does
-/// not show why a program cannot start
+/// @param expected the level for expected errors, see runtime::report(); `error` for functions whose status does not
+/// show why a program cannot start
 template <class Failed, class Body>
 auto to_status(const char* function, Failed&& failed, Body&& body, log_level expected = log_level::info) noexcept
     -> decltype(body()) {

@@ -94,7 +94,7 @@ void pgas_nvshmem_g(when when, void* value, const void* src, std::size_t bytes, 
   return or_global_exit(when.function, [&] {
     host_call here(when);
     detail::load_bytes(here.target(), value, src, bytes, pe);
-    if (here.on() != nullptr) here.on()->synchronize();  // waits for the value, because it is returned
+    if (here.on() != nullptr) here.on()->synchronize();  // blocks, because the function returns the value
   });
 }
 

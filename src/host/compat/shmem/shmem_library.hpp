@@ -45,8 +45,8 @@ class shmem_library {
   /// The team of an active set. The first call is collective over the PEs of the set.
   [[nodiscard]] const team& active_set(int start, int log_stride, int size);
 
-  /// The heap address of a pointer of the program. For static data it differs from the pointer. *Errors* outside_heap
-  /// for static data that is not symmetric, with the reason.
+  /// The heap address of a pointer of the program. For static data, the heap address differs from the pointer. *Errors*
+  /// outside_heap for static data that is not symmetric, with the reason.
   template <class T>
   [[nodiscard]] T* symmetric(T* pointer) const {
     return static_cast<T*>(const_cast<void*>(static_data_.translate(pointer)));

@@ -13,7 +13,7 @@
 namespace pgas::detail {
 namespace {
 
-/// The time in which UCX ends the requests to a failed peer. Closing the endpoint may take the same time again.
+/// The time limit for UCX to end the requests to a failed peer. Closing the endpoint may take the same time again.
 constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {

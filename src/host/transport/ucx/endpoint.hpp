@@ -86,7 +86,7 @@ class ucx_endpoint {
   /// After a failure: closes the endpoint as soon as that is safe. Returns whether it is closed.
   [[nodiscard]] bool close_after_failure() noexcept;
   /// Makes one step of the disconnect: completes operations, then sends the disconnect message. Returns whether both
-  /// sides have sent it.
+  /// sides have sent their messages.
   [[nodiscard]] bool disconnect();
   /// Starts to close the endpoint. The worker must make progress until closed().
   void close() noexcept;

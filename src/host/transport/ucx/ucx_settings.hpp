@@ -70,7 +70,7 @@ void check_network(const ucx_settings& settings, const std::filesystem::path& in
 
 /// Loads UCX at run time. The user's own UCX_* variables override these settings.
 ///
-/// UCX does not authenticate connections. Over TCP it listens on all devices that it may use, and a process that can
+/// UCX does not authenticate connections. Over TCP, UCX listens on all devices that UCX may use, and a process that can
 /// connect to such a port can end this process (see docs/security.md). The format of arriving messages is checked, but
 /// not their origin. *Errors* transport_failed if UCX is not installed, is too old, cannot be started, or is not part
 /// of this build.
