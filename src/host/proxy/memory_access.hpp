@@ -35,8 +35,8 @@ class memory_access {
   /// to 8 bytes is written by a single access. A thread that acquires one of these words sees all earlier writes.
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
   /// Reads blocks at `from` into contiguous host memory. The host memory is filled when pending() is false, and must
-  /// stay valid until then. A read acquires: if this thread then sends a value that it has read to another PE, that PE
-  /// sees all writes that were released before the value.
+  /// stay valid until then. A read acquires. If this thread then sends the value to another PE, that PE sees all writes
+  /// that were released before the value.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
   /// Executes an operation that is atomic with the operations of kernels, of direct peers, and of the host.
   /// @param old receives the 8 bytes of batched_atomic::old, as read() does; null: not needed

@@ -94,8 +94,8 @@ class team_state {
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
   void place_staging();
-  /// Writes the tables that kernels read into the memory behind the state: the members' numbers if start and stride do
-  /// not give them, and the hierarchy of domains if there are several domains.
+  /// Writes tables behind the state. Kernels read these tables. They contain the members' numbers if start and stride
+  /// do not give the members, and the hierarchy of domains if there are several domains.
   void write_members();
   void write_hierarchy();
   void clear_state();

@@ -84,8 +84,8 @@ void try_to_map(device& device, const exported_handle& handle, std::size_t bytes
   device.destroy(segment);
 }
 
-/// The PEs with which a PE can share memory, in ascending order, as the bounds of runs: the first PE of each run, and
-/// the PE after the last PE of the run. Most PEs have one run.
+/// The PEs with which a PE can share memory, as runs of consecutive PEs in ascending order. Each run is two numbers:
+/// its first PE, and the PE after its last PE. Most PEs have one run.
 using run_bounds = std::vector<std::int32_t>;
 
 run_bounds bounds_of(const std::vector<bool>& row) {

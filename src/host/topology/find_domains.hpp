@@ -36,10 +36,11 @@ struct sharing_offer {
 /// @param allow_proxied whether PEs that are on one host but cannot share memory may be proxied
 [[nodiscard]] sharing_offer offer_of(const device& device, const config& settings, bool allow_proxied);
 
-/// The result that is expected without an attempt, if all PEs make the same offer: each PE shares memory with the PEs
-/// of its host and its set, by the first kind of the offer. The first kind must be shared by descriptors, and the
-/// device must have spans of this kind; otherwise the result is empty, and an attempt must find the domains. Not
-/// collective. *Errors* config_value.
+/// The expected result without an attempt to share memory, if all PEs make the same offer. Each PE is expected to share
+/// memory with the PEs that have the same host and the same set, by the first kind of the offer. The first kind must be
+/// shared by descriptors, and the device must have spans of this kind; otherwise the result is empty, and an attempt
+/// must find the domains. Not collective.
+/// *Errors* config_value.
 [[nodiscard]] std::optional<probe_result> expected_domains(const device& device, const control_group& everyone,
                                                            const config& settings, const sharing_offer& offer);
 /// Logs the choice of the kind on PE 0.
