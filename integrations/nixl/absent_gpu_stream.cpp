@@ -1,5 +1,5 @@
-// gpu_stream.hpp in builds without CUDA's runtime: the backend supports host memory only, and NIXL offers it no other
-// memory.
+// Implements gpu_stream.hpp in builds without CUDA's runtime. In these builds the backend supports host memory only, so
+// NIXL passes it no other memory.
 #include <string>
 
 #include "gpu_stream.hpp"

@@ -22,7 +22,7 @@
 
 namespace pgas::nixl {
 
-/// A message behind the last byte of a transfer.
+/// A message that is sent after the last byte of a transfer.
 struct notification {
   std::shared_ptr<remote_mailbox> to;
   std::string text;
@@ -31,9 +31,9 @@ struct notification {
 /// A request of NIXL: one list of copies.
 class transfer final : public nixlBackendReqH {
  public:
-  std::vector<copy_block> blocks;                              ///< as the process that copies addresses them
+  std::vector<copy_block> blocks;                              ///< addresses of the process that copies
   memory_place place;                                          ///< the device that copies
-  std::vector<std::shared_ptr<const opened_memory>> mappings;  ///< the memory of the other agent in the blocks
+  std::vector<std::shared_ptr<const opened_memory>> mappings;  ///< keep the other agent's memory mapped for the blocks
   std::optional<notification> message;                         ///< of the next execution
 
   /// NIXL_IN_PROG from copy_worker::post() until the transfer has ended. The worker then no longer uses the object.
@@ -44,7 +44,7 @@ class transfer final : public nixlBackendReqH {
   std::atomic<nixl_status_t> status_{NIXL_ERR_NOT_POSTED};
   // The following members belong to the worker's thread.
   gpu_stream* stream_ = nullptr;
-  std::uint64_t end_ = 0;  ///< the value of the stream's timeline behind the copies
+  std::uint64_t end_ = 0;  ///< the value of the stream's timeline after the copies
 };
 
 /// Executes transfers in the order in which they are posted. Copies of host memory run in the thread of the worker;
@@ -69,7 +69,8 @@ class copy_worker {
  private:
   void run();
   void begin(transfer& work);
-  /// Ends the transfer if it has an outcome. @return whether it has
+  /// Ends the transfer if its copies and its message are complete or have failed. @return whether the transfer has
+  /// ended
   [[nodiscard]] bool advance(transfer& work);
   /// NIXL_IN_PROG, or the status with which the transfer ends. *Errors* as gpu_stream::has_reached() and
   /// remote_mailbox::post().

@@ -75,7 +75,7 @@ nixl_status_t engine::loadRemoteMD(const nixlBlobDesc& range, const nixl_mem_t& 
       const std::lock_guard lock(mutex_);
       place = gpu_;
     }
-    // Without a place, the first transfer opens the memory.
+    // If no GPU is known yet, the first transfer opens the memory.
     if (place) static_cast<void>(memory->opened_for(*place));
     out = memory.release();
     return NIXL_SUCCESS;

@@ -15,10 +15,10 @@
 
 namespace pgas::nixl {
 
-/// The functions have NIXL's names and meanings. No function throws; errors are logged, and are a status.
+/// The functions have NIXL's names and meanings. No function throws; errors are logged and returned as a status.
 class engine final : public nixlBackendEngine {
  public:
-  /// *Errors* as mailbox(), which the caller of NIXL's creator logs.
+  /// *Errors* as mailbox(). The code that calls NIXL's creator logs the error.
   explicit engine(const nixlBackendInitParams* parameters);
   ~engine() override;
 
@@ -60,7 +60,7 @@ class engine final : public nixlBackendEngine {
   mailbox own_mailbox_;
   std::mutex taking_;  ///< one thread at a time takes messages
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<remote_mailbox>> mailboxes_;  ///< by the name of the agent
+  std::map<std::string, std::shared_ptr<remote_mailbox>> mailboxes_;  ///< mailboxes of other agents, by agent name
   std::optional<memory_place> gpu_;                                   ///< the GPU of the memory registered first
   const std::unique_ptr<copy_worker> worker_;
 };

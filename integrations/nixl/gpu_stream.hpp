@@ -1,5 +1,5 @@
 /// @file
-/// A stream of a GPU on which the backend copies, and the timeline that tells how far the stream is.
+/// A stream of a GPU on which the backend copies, and the timeline that counts the completed copies.
 #pragma once
 
 #include <cstdint>

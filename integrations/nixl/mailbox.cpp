@@ -16,9 +16,9 @@ namespace pgas::nixl {
 
 /// The start of a mailbox. The ring of messages follows.
 struct mailbox_page {
-  pthread_mutex_t lock;                          ///< of the senders; the next sender gets it if its owner has ended
-  alignas(64) std::atomic<std::uint64_t> end;    ///< bytes that were ever written
-  alignas(64) std::atomic<std::uint64_t> begin;  ///< bytes that the receiver has taken
+  pthread_mutex_t lock;  ///< the lock of the senders; if a sender ends with the lock, the next sender gets it
+  alignas(64) std::atomic<std::uint64_t> end;    ///< the number of bytes that senders have ever written
+  alignas(64) std::atomic<std::uint64_t> begin;  ///< the number of bytes that the receiver has taken
 };
 
 namespace {
@@ -35,7 +35,7 @@ struct message_header {
 
 std::byte* ring(mailbox_page* page) { return reinterpret_cast<std::byte*>(page) + sizeof(mailbox_page); }
 
-/// Copies bytes into the ring, from position `at` on. @return the position behind them
+/// Copies bytes into the ring, from position `at` on. @return the position after these bytes
 std::uint64_t put(mailbox_page* page, std::uint64_t at, const void* from, std::size_t bytes) {
   const std::size_t start = at % ring_bytes;
   const std::size_t first = std::min(bytes, ring_bytes - start);
@@ -46,7 +46,7 @@ std::uint64_t put(mailbox_page* page, std::uint64_t at, const void* from, std::s
   return at + bytes;
 }
 
-/// Copies bytes out of the ring. @return the position behind them
+/// Copies bytes out of the ring. @return the position after these bytes
 std::uint64_t get(mailbox_page* page, std::uint64_t at, void* to, std::size_t bytes) {
   const std::size_t start = at % ring_bytes;
   const std::size_t first = std::min(bytes, ring_bytes - start);

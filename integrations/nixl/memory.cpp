@@ -6,8 +6,8 @@
 
 namespace pgas::nixl {
 
-// NIXL's users register tensors, which share their pieces of memory with other tensors, so importers may reach the
-// whole pieces.
+// NIXL's users register tensors, and several tensors may be in one piece of memory. So the ticket may give importers
+// access to the whole piece.
 registered_memory::registered_memory(const nixlBasicDesc& range)
     : nixlBackendMD(true),
       range_(range),

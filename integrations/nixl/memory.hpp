@@ -37,19 +37,21 @@ class registered_memory final : public nixlBackendMD {
 class remote_memory final : public nixlBackendMD {
  public:
   /// @param range the addresses in the agent that has registered the memory
-  /// @param ticket its public metadata
+  /// @param ticket the public metadata of the memory
   remote_memory(const nixlBasicDesc& range, std::string ticket);
 
-  /// The memory as `place` accesses it. The mapping exists as long as the result. *Errors* as opened_memory::open().
+  /// The memory at the address where `place` accesses it. The memory stays mapped while the returned object exists.
+  /// *Errors* as opened_memory::open().
   [[nodiscard]] std::shared_ptr<const opened_memory> opened_for(memory_place place);
-  /// The address in `opened` of a part of the memory. *Errors* invalid_argument if the part is not inside the range.
+  /// The address in `opened` of the part `part` of the memory. *Errors* invalid_argument if the part is not inside the
+  /// range.
   [[nodiscard]] std::byte* translate(const opened_memory& opened, const nixlBasicDesc& part) const;
 
  private:
   const nixlBasicDesc range_;
   const std::string ticket_;
   std::mutex mutex_;
-  std::map<int, std::shared_ptr<const opened_memory>> opened_;  ///< by the number of the GPU, or -1
+  std::map<int, std::shared_ptr<const opened_memory>> opened_;  ///< the mappings by the number of the GPU; -1: the host
 };
 
 }  // namespace pgas::nixl

@@ -1,9 +1,9 @@
-// What NIXL looks up in the plugin's file.
+// The functions that NIXL looks up in the plugin's file.
 #include "backend/backend_plugin.h"
 #include "engine.hpp"
 #include "pgas/version.h"
 
-// The compiler does not see the caller of these functions.
+// NIXL looks up these functions by name, so the compiler sees no caller of them.
 extern "C" {
 
 nixlBackendPlugin* nixl_plugin_init() {

@@ -1,5 +1,5 @@
 /// @file
-/// Errors of pgas as NIXL reports them: a status, and a line on the standard error output. NIXL logs the status.
+/// Reports errors of pgas to NIXL: as a status, and as a line on the standard error output. NIXL logs the status.
 #pragma once
 
 #include <exception>
@@ -18,7 +18,7 @@ void report(std::string_view what);
 /// @return the status of NIXL for the code of a pgas::error; NIXL_ERR_BACKEND for other exceptions
 [[nodiscard]] nixl_status_t report(std::string_view what, const std::exception& failed);
 
-/// Runs `body`, which returns a status or throws. *On return* exceptions are logged, and are a status.
+/// Runs `body`, which returns a status or throws. *On return* exceptions are logged and returned as a status.
 template <class Body>
 [[nodiscard]] nixl_status_t reported(std::string_view what, const Body& body) {
   try {
