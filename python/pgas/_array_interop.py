@@ -126,8 +126,8 @@ def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-# The following functions run for each argument of each call. The functions look up constant values, and create tuples
-# without the overhead of Array's constructor.
+# The following functions run for each argument of each call. To be fast, they look up types in tables, and create
+# tuples without the overhead of Array's constructor.
 _new = tuple.__new__
 _numpy_types: dict[Any, tuple[str, int]] = {}
 _torch_types: dict[Any, tuple[str, int]] = {}

@@ -149,7 +149,7 @@ class Collectives:
         element."""
         self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
 
-    # torch's longer names and OpenSHMEM's names.
+    # The same functions by torch's longer names and by OpenSHMEM's names.
     all_gather_into_tensor = all_gather
     reduce_scatter_tensor = reduce_scatter
     all_to_all_single = all_to_all

@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 from typing import Any, Iterator
 
-# For each name of a type: its C++ type, its size in bytes, and whether it is an integer.
+# The C++ type for each name of a type.
 TYPES = {
     "int8": "std::int8_t", "uint8": "std::uint8_t", "int16": "std::int16_t", "uint16": "std::uint16_t",
     "int32": "std::int32_t", "uint32": "std::uint32_t", "int64": "std::int64_t", "uint64": "std::uint64_t",

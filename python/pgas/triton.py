@@ -244,7 +244,7 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
     for begin in range(0, count, BLOCK):
         at = begin + tl.arange(0, BLOCK)
         inside = at < count
-        # L2 contains the stores of peers, but a line in L1 may be older.
+        # The loads bypass L1, because a line in L1 may be older than the stores of peers. L2 contains these stores.
         tl.store(to + at, tl.load(source + at, inside, cache_modifier=".cg"), inside)
 
 

@@ -9,7 +9,7 @@ namespace pgas::python {
 
 const array_library* array_library::find(nb::handle array) {
   struct known {
-    nb::handle type;  // a reference, so that no other type can have this address
+    nb::handle type;  // holds a reference to the type, so that no other type gets this address
     const array_library* library;
   };
   static auto& all = *new std::vector<known>;

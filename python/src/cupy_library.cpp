@@ -33,7 +33,7 @@ class cupy_library final : public array_library {
 
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     std::optional<array_description> found = read(array);
-    if (!found) PyErr_Clear();  // the caller reports the problem in another way
+    if (!found) PyErr_Clear();  // Python code then reads the array, and reports the error
     return found;
   }
 
@@ -82,7 +82,7 @@ class cupy_library final : public array_library {
       found = std::nullopt;  // a structure, or a type that operations do not support; Python code reports the error
     }
     const std::lock_guard guard(lock);
-    // The list is limited, because types that a program creates repeatedly, such as structures, would fill it.
+    // The list is limited, because a program may create types repeatedly, for example structures.
     if (constexpr std::size_t most = 64; all.size() < most) all.push_back({dtype, found});
     return found;
   }

@@ -104,7 +104,8 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
   reduce(everyone_, result, words_, mine.size(), op::bit_and{});
   std::vector<std::uint64_t> all(mine.size());
   pgas::get(world_, all.data(), result, all.size(), my_pe_);
-  // The result is the bitwise AND of all PEs. If any two PEs differ, a bit of the hash or of its complement is 0.
+  // Each PE contributes a hash and its complement, and the results are the bitwise AND of these words of all PEs. If
+  // the hashes of two PEs differ, at least one bit is 0 in both results.
   if (all[0] != mine[0] || all[1] != mine[1] || (all[0] ^ all[1]) != ~std::uint64_t{0}) report_difference(call);
 
   std::vector<std::uint64_t> agreed;

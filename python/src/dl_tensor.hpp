@@ -1,6 +1,6 @@
 /// @file
-/// DLPack's description of an array, a memory layout for the exchange of arrays between libraries. The source is
-/// dlpack.h of https://github.com/dmlc/dlpack. Programs may copy its structs.
+/// DLPack's description of an array, a memory layout for the exchange of arrays between libraries. The structs are
+/// copied from dlpack.h of https://github.com/dmlc/dlpack, which allows such copies.
 #pragma once
 
 #include <cstdint>

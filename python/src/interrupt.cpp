@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The maximum delay of a signal handler.
+/// The maximum time until Python runs a signal handler.
 constexpr auto signal_latency = 20ms;
 
 struct task {
@@ -28,8 +28,7 @@ struct task {
   bool done = false;
 };
 
-/// A thread that runs one task at a time. The thread ends when no owner refers to it. No other thread waits for its
-/// end.
+/// A detached thread that runs one task at a time. The thread ends when `closed` is set.
 struct runner {
   std::mutex mutex;
   std::condition_variable changed;
@@ -56,7 +55,7 @@ void serve(const std::shared_ptr<runner>& self) {
   }
 }
 
-/// The runner that waits for the next task, or null. Only the main thread uses this pointer, and it holds the GIL.
+/// The runner that waits for the next task, or null. Only the main thread uses this pointer, while it holds the GIL.
 std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
 
 std::shared_ptr<runner> take() {
@@ -86,7 +85,8 @@ void give(std::shared_ptr<runner> used) {
     *idle = std::move(used);
     return;
   }
-  const std::lock_guard lock(used->mutex);  // a signal handler has also called the library
+  // A signal handler has also called the library, and has already returned its runner. One idle runner is enough.
+  const std::lock_guard lock(used->mutex);
   used->closed = true;
   used->changed.notify_all();
 }

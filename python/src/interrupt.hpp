@@ -15,9 +15,9 @@
 namespace pgas::python {
 
 /// Releases the GIL during its lifetime, as nanobind's gil_scoped_release does, and also handles the end of the
-/// interpreter: if a thread would acquire the GIL after that, it stays in the destructor until the process ends. Python
-/// before 3.14 ends such a thread by unwinding its stack; destructors and `noexcept` functions of C++ stop the
-/// unwinding, and the process would abort.
+/// interpreter. A thread that needs the GIL after the interpreter has ended stays in the destructor until the process
+/// ends. Python before 3.14 ends such a thread by unwinding its stack. Destructors and `noexcept` functions of C++ stop
+/// the unwinding, which would abort the process.
 class gil_released {
  public:
   gil_released() : state_(PyEval_SaveThread()) {}
@@ -32,10 +32,10 @@ class gil_released {
 /// Whether the calling thread is Python's main thread, in which Python runs signal handlers.
 [[nodiscard]] bool on_main_thread();
 
-/// Runs `body` in the second thread, returns when it has ended, and throws its exception. *Callers* the main thread,
-/// with the GIL. The GIL is released during the call.
-/// @param interrupt called, without the GIL, when a handler has raised, with the text of the exception. The function
-/// must make `body` end soon.
+/// Runs `body` in a second thread, returns when it has ended, and throws its exception. *Callers* the main thread, with
+/// the GIL. The GIL is released during the call.
+/// @param interrupt called without the GIL when a signal handler has raised an exception; receives the text of the
+/// exception. The function must make `body` end soon.
 /// @param abandon whether the call returns immediately after `interrupt`, while `body` continues; otherwise the call
 /// waits for the end of `body`
 void run_elsewhere(std::function<void()> body, const std::function<void(const std::string&)>& interrupt, bool abandon);

@@ -49,12 +49,12 @@ void joined_world::release_held() noexcept {
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams, so the lock is not held
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams: the lock is not held here
 }
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // after leave(), `dropped` is destroyed here
+  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // otherwise `dropped` is destroyed here
 }
 
 std::size_t joined_world::collect(const std::string& call) {
@@ -82,7 +82,7 @@ void joined_world::leave() {
 #else
   using lock_clock = std::chrono::steady_clock;
 #endif
-  std::unique_lock alone(in_use_, lock_clock::now() + limit);  // abort() ends the calls that the lock waits for
+  std::unique_lock alone(in_use_, lock_clock::now() + limit);  // waits for calls in progress; abort() ends them
   if (!alone) {
     world_->abort("leave: other threads of PE " + std::to_string(my_pe_) + " have been in calls for " +
                   std::to_string(limit.count()) +

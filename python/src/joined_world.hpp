@@ -55,8 +55,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
         [this](const std::string& how) { world_->abort(how + " on PE " + std::to_string(my_pe_)); });
   }
 
-  /// Collective: frees memory that all PEs have dropped, then allocates. The text describes the call to PEs that make a
-  /// different call. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
+  /// Collective: frees memory that all PEs have dropped, then allocates. `call` describes the call, for the error that
+  /// is thrown if PEs make different calls. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
   [[nodiscard]] memory allocate(std::size_t bytes, std::size_t alignment, bool zero, const std::string& call);
   /// Collective: frees the memory that all PEs have dropped. @return The number of freed allocations. *Callers* without
   /// the GIL.
@@ -80,19 +80,20 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// object is local.
   void keep(team&& dropped);
 
-  /// Collective: waits until all PEs leave. abort() may be called during this wait. The following leave() takes little
-  /// time. It destroys the objects that abort() uses. *Callers* without the GIL.
+  /// Collective: returns when all PEs are leaving the world. abort() can end this wait. The leave() that follows takes
+  /// little time. That call destroys the objects that abort() uses. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL, so no call that holds the GIL is in progress.
   void refuse_calls() noexcept { refuses_ = true; }
-  /// Collective: waits for calls in progress and leaves, after await_leave(). Aborts the world if a call does not end
-  /// within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
+  /// Collective, called after await_leave(): waits until the calls in progress have returned, then leaves the world.
+  /// Aborts the world if a call does not end within PGAS_JOIN_TIMEOUT. *Callers* without the GIL.
   void leave();
   /// Calls world::abort().
   void abort(const std::string& reason) noexcept;
 
  private:
-  std::optional<deferred_free> memory_;  ///< its team outlives the world: destroying it earlier is collective
+  /// Declared before the world, so that its team is destroyed later. Destroying a team earlier is collective.
+  std::optional<deferred_free> memory_;
   std::optional<world> world_;
   const int my_pe_;
   std::atomic<bool> refuses_{false};  ///< calls throw not_joined
@@ -112,8 +113,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   bool compares_ = false;
 };
 
-/// A call of the library by a Python thread: releases the GIL during its lifetime, and leave() waits for the end of the
-/// call. *Callers* with the GIL. *Errors* not_joined.
+/// The scope of a call of the library by a Python thread. The object releases the GIL during its lifetime, and leave()
+/// waits until the object is destroyed. *Callers* with the GIL. *Errors* not_joined.
 class library_call {
  public:
   explicit library_call(joined_world& of) : held_(of.hold()) {}
@@ -125,7 +126,7 @@ class library_call {
 
 /// Joins as world::join() does. After Ctrl-C the call returns immediately.
 [[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings, bool compares);
-/// Joins the processes with the same id.
+/// Joins the processes that pass the same `unique_id`.
 [[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, bool compares,
                                                        const std::string& unique_id, int rank, int size);
 
@@ -151,7 +152,7 @@ void bind_sharing(nanobind::module_& m);
 class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);
-  /// The current stream of the arrays' library on a GPU; null on the host heap.
+  /// Selects the current stream of the library that the arrays belong to, on a GPU; no stream on the host heap.
   stream_argument(joined_world& of, const array_pair& arrays);
   /// The stream; null if the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }

@@ -50,7 +50,7 @@ memory reshape(const memory& of, std::vector<std::int64_t> shape, const std::str
     throw nb::value_error("view: pass one stride for each dimension");
   if (!of.strides.empty()) throw nb::value_error("view: the memory must be in C order");
   const std::int64_t item = made.type.bytes();
-  // The product ignores dimensions of 0, so a check of the product also ensures that the strides do not overflow.
+  // Dimensions of 0 count as 1 in this product, so that the check of the product also ensures that no stride overflows.
   std::int64_t product = item;
   for (const std::int64_t extent : made.shape) {
     if (extent < 0) throw nb::value_error("view: a dimension is negative");

@@ -15,7 +15,7 @@
 
 namespace pgas::python {
 
-/// An element type, by DLPack's numbers.
+/// An element type as DLPack describes it: a code and a number of bits.
 struct element_type {
   std::uint8_t code = 1;
   std::uint8_t bits = 8;

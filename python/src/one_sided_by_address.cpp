@@ -24,8 +24,8 @@ using clock = std::chrono::steady_clock;
 
 void* pointer(address at) { return reinterpret_cast<void*>(at); }
 
-/// The queue of an operation: a stream, or the world's own queue. On the world's own queue, the operation completes at
-/// the return of the call or later.
+/// The queue of an operation: a stream, or the world's own queue. On the world's own queue, an operation is complete
+/// when the call returns, or later if it is nonblocking (`nbi`).
 class place {
  public:
   /// @param on the argument `stream=`, or the arrays whose library knows the current stream
@@ -231,14 +231,14 @@ std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, c
   return fetches ? std::optional(old) : std::nullopt;
 }
 
-/// Words to wait for, and the memory that their description refers to.
+/// The description of the words of a wait (`set`), and the memory that the description refers to.
 struct waited_words {
   std::vector<int> status;
   std::vector<std::uint64_t> values;  ///< space for values of any type, aligned
   detail::word_set set{};
 };
 
-/// Fills `made` for a wait. The values are bytes: one value for all words, or one value for each word.
+/// Fills `made` for a wait. `values` contains the bytes of one value for all words, or of one value for each word.
 void describe(waited_words& made, const std::string& type, address words, std::size_t count, int compare,
               const nb::bytes& values, const std::vector<int>& status) {
   const detail::datatype as = datatype_of(type);
@@ -273,7 +273,8 @@ nb::object outcome(detail::which words, std::size_t found, const std::vector<std
   return made;
 }
 
-/// A wait that checks for signals. Ctrl-C ends the wait and leaves the world unchanged.
+/// Waits for words. Python's handlers of Unix signals run during the wait. Ctrl-C ends the wait, but does not abort the
+/// world.
 /// @param timeout seconds; negative: PGAS_WAIT_TIMEOUT
 nb::object wait(joined_world& of, const std::string& type, address words, std::size_t count, const std::string& which,
                 int compare, const nb::bytes& values, const std::vector<int>& status, double timeout, bool once) {
@@ -296,7 +297,7 @@ nb::object wait(joined_world& of, const std::string& type, address words, std::s
         how.limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(timeout));
       auto looked = clock::now();
       how.pause = [&](std::chrono::microseconds time) {
-        held.reset();  // from here on another thread may leave the world
+        held.reset();  // during the pause another thread may leave the world
         std::this_thread::sleep_for(time);
         if (interruptible_here && clock::now() - looked > std::chrono::milliseconds(20)) {
           check_signals();

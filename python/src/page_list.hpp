@@ -1,5 +1,5 @@
 /// @file
-/// Lists of pages, from what Python code has taken from arrays.
+/// Makes lists of pages from the addresses and sizes that Python code has taken from arrays.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace pgas::python {
 
-/// One side of a list: the address of page 0, the bytes from page to page, the address of the indices (0: none), and
-/// the bytes of an index, 4 or 8.
+/// One side of a list of pages: the address of page 0, the bytes between the starts of neighbouring pages, the address
+/// of the indices (0: no indices), and the bytes of an index, 4 or 8.
 using page_numbers = std::tuple<std::uintptr_t, std::size_t, std::uintptr_t, std::size_t>;
 
 /// The list that copies `count` pages of `bytes` bytes.

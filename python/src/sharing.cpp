@@ -149,7 +149,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Waits in steps, and checks for signals between the steps.
+/// Waits in steps, and checks for Unix signals between the steps.
 void wait_host(const timeline& of, nb::handle wanted, std::optional<double> timeout) {
   using clock = std::chrono::steady_clock;
   const std::uint64_t value = word_of(wanted, "wait: value");

@@ -91,8 +91,8 @@ reduction reduction_of(std::string_view name) {
   refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
-/// The library's enumerator for an element type. Signed and unsigned types have different enumerators only for min and
-/// max.
+/// The number_type with which `op` reduces an element type. Signed integers have the number_type of unsigned integers,
+/// except for min and max.
 number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
@@ -108,7 +108,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
 }
 
-/// A request without addresses and counts.
+/// A request whose addresses and counts are not set yet.
 collective_request request_for(const named_kind& kind, element_type elements, const char* op, int root) {
   collective_request request;
   request.what = kind.what;

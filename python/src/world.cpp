@@ -62,7 +62,7 @@ config settings_from(const nb::dict& given) {
   config settings = config::from_environment();
   for (const auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    // Clang before 16 captures a structured binding only by name.
+    // Clang before version 16 captures a structured binding only by an init-capture.
     const auto milliseconds = [&, &value = value] { return milliseconds_of(nb::cast<double>(value), "join: " + name); };
     if (name == "heap") {
       const auto kind = nb::cast<std::string>(value);
