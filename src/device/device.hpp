@@ -32,7 +32,7 @@ struct device_properties {
   std::size_t memory_bytes = 0;  ///< the memory of the whole device
   unsigned multiprocessors = 0;  ///< the number of multiprocessors that this process may use; 0 for the host
   unsigned registers = 0;        ///< the registers of a multiprocessor
-  /// The registers of each thread of update()'s kernel, which is one warp; 0 for the host.
+  /// The number of registers of each thread of the kernel that update() launches with one warp; 0 for the host.
   unsigned proxy_registers = 0;
   bool runs_processes_at_once = false;  ///< kernels of several processes run at the same time (MPS), not in time slices
 };
@@ -54,7 +54,7 @@ struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};
   unique_fd fd;          ///< set only for posix_fd
-  bool foreign = false;  ///< whether the program made the memory, and not this library
+  bool foreign = false;  ///< whether the program, and not this library, made the memory
 };
 
 /// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null is the device's own internal
@@ -143,7 +143,8 @@ class device {
   /// Makes a part of an attached span accessible. `own` parts get memory on first access. *Errors* out_of_memory for an
   /// own part if the memory is not available.
   virtual void open_part(void*, std::size_t, [[maybe_unused]] bool own) {}
-  /// Frees the memory of an own part, for all PEs. Has no effect after world_failed(), because peers may still read.
+  /// Frees the memory of an own part, for all PEs. Has no effect after world_failed(), because peers may still read the
+  /// memory.
   virtual void free_part(void*, std::size_t) noexcept {}
 
   // ---- memory for control words
@@ -159,7 +160,7 @@ class device {
   /// Returns when a kernel sees the write of a network device, if a later event informs the kernel of the write. With
   /// `for_peers`, this includes kernels of peers that have mapped the memory.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
-  /// Makes earlier writes visible to kernels that see a later event.
+  /// Makes earlier writes of network devices visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
 
   // ---- work; thread-safe, in order within one stream
@@ -210,7 +211,7 @@ class device {
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can access the address by loads and stores.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
-  /// Whether the memory is host memory that the device's driver does not know. On the host heap, no memory is.
+  /// Whether the memory is host memory that the device's driver does not know. Always false on the host heap.
   [[nodiscard]] virtual bool is_pageable(const void*) { return false; }
   /// Enqueues a collective over `team` on the stream, as the device operation of the same name, on the channel of
   /// `team`. The arguments have been checked.

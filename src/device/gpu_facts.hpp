@@ -26,7 +26,7 @@ struct gpu_facts {
   bool exclusive = false;           ///< compute mode exclusive: only one process at a time may use the GPU
   bool posix_handles = false;       ///< memory can be exported as a descriptor
   bool fabric_handles = false;      ///< memory can be exported as a fabric handle, according to the driver
-  bool rdma = false;                ///< network devices can access its memory
+  bool rdma = false;                ///< network devices can access the GPU's memory
   std::vector<gpu_pair> peers;      ///< the other GPUs
   std::optional<bool> persistent;   ///< persistence mode; empty without NVML
   std::optional<unsigned> clock;    ///< the current clock of the multiprocessors in MHz

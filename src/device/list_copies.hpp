@@ -8,12 +8,12 @@
 
 namespace pgas::detail {
 
-/// The size of a block from which one copy by a copy engine is faster than a kernel. A copy engine takes about 1.5 us
-/// longer per copy, and has a tenth more bandwidth.
+/// The smallest block size for which a copy by a copy engine is faster than a kernel. A copy engine takes about 1.5 us
+/// longer for each copy, and has a tenth more bandwidth.
 inline constexpr std::size_t engine_block_bytes = std::size_t{8} << 20;
 
-/// Whether copy engines copy the list, block by block. The host then reads the arrays of the list during the call, so
-/// they are in pageable memory, which no stream changes.
+/// Whether copy engines copy the list, block by block. In that case the host reads the arrays of the list during the
+/// call. So the result is true only for arrays in pageable memory, which no stream changes.
 /// @param is_pageable tells whether an array is in pageable memory of the host
 template <class Pageable>
 [[nodiscard]] bool is_for_copy_engines(const copy_list& list, const Pageable& is_pageable) {

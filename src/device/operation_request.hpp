@@ -38,7 +38,7 @@ struct operation_request {
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
   cmp compare = cmp::eq;
-  std::int32_t pe = direct;  ///< the number in the world, if the PE is proxied
+  std::int32_t pe = direct;  ///< the PE's number in the world if the PE is proxied
   bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
   bool complete = false;     ///< for a proxied PE: the operation takes effect before later work
   bool until_quiet = false;  ///< for a proxied PE: local memory may be in use until the command is complete
@@ -49,12 +49,12 @@ struct operation_request {
   std::int64_t to_step = 0;  ///< bytes from the start of a block to the start of the next
   std::int64_t from_step = 0;
   std::uint64_t value[2] = {};   ///< the operand or the data, as a bit pattern
-  std::uint64_t condition = 0;   ///< for compare_swap, a bit pattern
+  std::uint64_t condition = 0;   ///< the condition of compare_swap, as a bit pattern
   void* result = nullptr;        ///< receives the old value, as wide as the word; null: not needed
-  const int* status = nullptr;   ///< for a wait: words to leave out
+  const int* status = nullptr;   ///< for a wait: not 0 for each word that the wait leaves out
   const void* values = nullptr;  ///< for a wait: the value for each word; null: `value` for all
   wait_ticket ticket;            ///< for a wait
-  context here;                  ///< for waits, and if some PEs are proxied
+  context here;                  ///< set for waits, and if some PEs are proxied
 
   static constexpr std::int32_t direct = -1;
 };
@@ -62,7 +62,7 @@ struct operation_request {
 /// The copies of a list to or from a PE, or in memory that this process has mapped.
 struct list_request {
   copy_list list;
-  std::int32_t pe = no_pe;  ///< the number in the world
+  std::int32_t pe = no_pe;  ///< the PE's number in the world
   bool put = true;
   bool proxied = false;      ///< whether the PE is proxied
   unsigned most_blocks = 0;  ///< the limit of thread blocks; 0: the caller sets no limit
@@ -81,7 +81,7 @@ struct batched_atomic {
   bool fetches = true;          ///< the caller needs `old`
   std::uint64_t value = 0;      ///< a bit pattern
   std::uint64_t condition = 0;  ///< for compare_swap, a bit pattern
-  std::uint64_t old = 0;        ///< the device stores the old bits here; `set` may skip this
+  std::uint64_t old = 0;        ///< the device stores the old bits here; the operation `set` may skip this store
 };
 
 }  // namespace pgas::detail

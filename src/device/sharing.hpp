@@ -95,7 +95,7 @@ class mapped_import {
 [[nodiscard]] std::unique_ptr<mapped_import> import_host_memory(const sharing_description& what,
                                                                 std::span<shared_piece> pieces);
 
-// ---- memory of GPUs; *Errors* device_unavailable where there are none
+// ---- memory of GPUs; *Errors* device_unavailable on machines without GPUs
 
 /// Whether the driver knows the pointer. False without a driver.
 [[nodiscard]] bool is_gpu_memory(const void* pointer) noexcept;

@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The operation Op for unsigned integers whose bits are signed integers.
+/// Applies Op to the bits of unsigned integers as if the integers were signed.
 template <class Op>
 struct signed_compare {
   template <class A>
@@ -27,7 +27,7 @@ struct signed_compare {
 /// One of the library's operations, chosen at run time, for the types that it supports.
 struct runtime_reduce_op {
   reduction which;
-  bool with_sign;  ///< integers are compared as signed integers
+  bool with_sign;  ///< whether integers are compared as signed integers
 
   explicit PGAS_FN runtime_reduce_op(const collective_request& request)
       : which(request.op), with_sign(request.type >= number_type::i8 && request.type <= number_type::i64) {}
@@ -127,8 +127,8 @@ using pairs =
 /// Whether a request moves data without reducing it.
 [[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
 
-/// If the operation supports the type, calls f with the group of the type that a request reduces. Returns false
-/// otherwise.
+/// If the operation supports the type of the request's elements, calls f with the group that contains this type.
+/// Returns false otherwise.
 template <class F>
 bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };

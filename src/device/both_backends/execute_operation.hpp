@@ -142,14 +142,14 @@ PGAS_FN std::uint64_t apply_update(const operation_request& r) {
 PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
-    if (r.here.has_proxied()) quiet(r.here);  // also completes proxied operations before this thread's stores
+    if (r.here.has_proxied()) quiet(r.here);  // also completes earlier proxied operations
   }
   const std::uint64_t old = apply_update(r);
   fence_acquire();
   return old;
 }
 
-/// Executes one of a list of updates without ordering it. Returns the bits of the old value.
+/// Executes one update of a list, without ordering the update. Returns the bits of the old value.
 [[nodiscard]] PGAS_FN std::uint64_t execute_update(const batched_atomic& what) {
   operation_request request;
   request.what = operation_request::kind::atomic;
@@ -170,8 +170,9 @@ PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   fence_acquire();
 }
 
-/// Executes one thread's slice of a wait for all words of the set. The thread's answers to questions of the host
-/// contain the ticket of the request. Returns false if a wait failed and the thread must end.
+/// Executes one thread's slice of a wait for all words of the set. If the host asks waiting kernels what they wait for,
+/// the thread's answer contains `r.ticket`, which identifies the request. Returns false if a wait failed and the thread
+/// must end.
 template <class T>
 [[nodiscard]] PGAS_FN bool await_words(const operation_request& r, slice me) {
   const auto* const words = static_cast<const T*>(r.from);

@@ -60,7 +60,7 @@ std::size_t cpu_device::granularity() const noexcept { return unit; }
 
 void* cpu_device::reserve(std::size_t bytes, void* hint) {
   if (hint != nullptr) {
-    // The address is a hint, which the kernel follows if the addresses are free. MAP_FIXED_NOREPLACE is not used: a
+    // The address is a hint, which Linux follows if the addresses are free. MAP_FIXED_NOREPLACE is not used: a
     // sanitizer that cannot use the address turns the hint into 0, and a privileged process would then get a page at
     // address 0.
     void* got = ::mmap(hint, bytes, PROT_NONE, reserved, -1, 0);
@@ -202,12 +202,12 @@ segment_id cpu_device::create_span(std::size_t bytes, handle_kind kind) {
 
 void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segment, bool open) {
   const int fd = find(segment).memory.fd();
-  // Closed addresses have no access rights. An access to them faults, and mlockall() allocates no memory for them.
+  // Closed addresses have no access rights. An access to closed addresses faults, and mlockall() allocates no memory
+  // for these addresses.
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
     throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
-  // A core file contains only this PE's own parts. For the missing pages of other parts, the kernel would allocate
-  // memory.
+  // A core file contains only this PE's own parts. For the missing pages of other parts, Linux would allocate memory.
   ::madvise(address, bytes, MADV_DONTDUMP);
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));

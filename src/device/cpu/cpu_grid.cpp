@@ -20,7 +20,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr unsigned most_threads_per_block = 1024;  // the same limit as on a GPU
+constexpr unsigned most_threads_per_block = 1024;  // the same limit of threads in a block as on a GPU
 
 /// Makes the threads of a grid wait until all of them exist. If only some threads ran, they could wait for the missing
 /// threads forever.
@@ -148,7 +148,8 @@ void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_me
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, but the heap of its world is on another device");
   check_shape(shape);
-  // The kernel does not run on the calling thread, because it may wait for the next operation of that thread.
+  // The kernel does not run on the calling thread, because the kernel may wait for an operation that this thread
+  // executes next.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 

@@ -54,7 +54,7 @@ std::optional<mapping> parse(const std::string& line) {
   return found;
 }
 
-/// The mappings that overlap [begin, end). Adjacent parts that the kernel lists separately are joined.
+/// The mappings that overlap [begin, end). Adjacent parts that Linux lists separately are joined.
 std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   std::vector<mapping> found;
   std::ifstream maps("/proc/self/maps");

@@ -18,7 +18,7 @@ class host_segment {
  public:
   /// Creates a segment. Its pages are allocated at first touch, so a large segment needs no time, and no memory that is
   /// not used. The function first checks that the pages can be allocated: by the memory that the system and the control
-  /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in the kernel. *Errors*
+  /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in Linux. *Errors*
   /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
   /// Creates a segment for the slots of several PEs. It has no memory until allocate_in_file(). *Errors* system.
@@ -46,8 +46,8 @@ class host_segment {
   bool foreign_;         ///< the program made the file
 };
 
-/// The contents of a `named` handle: a descriptor of a process, and enough data to recognise that it still refers to
-/// the same file. It is the CPU's counterpart of fabric handles, which also have 64 bytes.
+/// The contents of a `named` handle: a descriptor of a process, and enough data to recognise that the descriptor still
+/// refers to the same file. Named handles are the CPU's counterpart of fabric handles, which also have 64 bytes.
 struct named_handle {
   static constexpr std::uint32_t expected_magic = 0x70676e68;
   static constexpr std::uint32_t current_version = 1;
@@ -66,7 +66,7 @@ struct named_handle {
 };
 static_assert(sizeof(named_handle) == 64);
 
-/// A random number from the kernel.
+/// A random number from the operating system.
 [[nodiscard]] std::uint64_t random_number();
 /// Makes a memory file of `bytes` bytes without seals. Checks that its pages can be allocated, as
 /// host_segment::create() does. *Errors* out_of_memory, system.
@@ -76,10 +76,10 @@ static_assert(sizeof(named_handle) == 64);
 void allocate_in_file(int fd, std::size_t offset, std::size_t bytes);
 /// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
-/// The memory that can be used now: the smallest of three values: the kernel's estimate, the memory that the control
-/// group has left, and, under strict overcommit, the remaining commit limit of the kernel.
+/// The memory that can be used now. It is the smallest of three values: Linux's estimate, the memory that the control
+/// group has left, and, under strict overcommit, the remaining commit limit of Linux.
 [[nodiscard]] std::size_t available_memory();
-/// Whether the kernel refuses to overcommit memory (vm.overcommit_memory=2).
+/// Whether Linux refuses to overcommit memory (vm.overcommit_memory=2).
 [[nodiscard]] bool strict_overcommit();
 
 }  // namespace pgas::detail

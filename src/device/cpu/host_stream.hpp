@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-/// The progress of a stream. It can outlive the stream.
+/// The progress of a stream. This object can outlive the stream.
 struct host_progress {
   std::atomic<std::uint64_t> enqueued{0};
   std::atomic<std::uint64_t> done{0};
@@ -58,7 +58,7 @@ class host_stream {
   std::condition_variable for_waiters_;
   std::deque<task> queue_;
   std::shared_ptr<host_progress> progress_ = std::make_shared<host_progress>();
-  bool busy_ = false;  ///< a task is running on any thread
+  bool busy_ = false;  ///< whether a task is running, on any thread
   bool stop_ = false;
   std::optional<error> failure_;
   std::thread worker_;

@@ -98,13 +98,14 @@ class host_memory final : public exportable_memory {
     if (described_.read_only != 0) return read_only_piece(number);
     return piece_by(number, unique_fd(::fcntl(files_[number].fd.get(), F_DUPFD_CLOEXEC, 0)), "fcntl(F_DUPFD_CLOEXEC)");
   }
-  /// A descriptor for reading. The kernel allows no writable mapping of the descriptor, and no change of a mapping to
+  /// A descriptor for reading. Linux allows no writable mapping of the descriptor, and no change of a mapping to
   /// writable.
   [[nodiscard]] shared_piece read_only_piece(std::size_t number) const override {
     const std::string path = fmt::format("/proc/self/fd/{}", files_[number].fd.get());
     return piece_by(number, unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path.c_str());
   }
-  /// The inodes stay as long as a process has the files open. The key keeps them from other processes.
+  /// The inode numbers identify the files while a process has the files open. The result is a hash with a random key,
+  /// so that other processes do not learn these numbers.
   [[nodiscard]] std::optional<bits128> identity() const override {
     static const bits128 key = random_bits();
     std::vector<std::uint64_t> numbers{reinterpret_cast<std::uintptr_t>(data_), described_.bytes, described_.read_only};
@@ -189,7 +190,7 @@ std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access im
   if (rounded < bytes) throw error(code::out_of_memory, fmt::format("{} bytes exceed the memory of any host", bytes));
   program_file file{create_memory_file("pgas-shared", rounded), rounded};
   mapping own = map_file(file.fd.get(), rounded, PROT_READ | PROT_WRITE);
-  // This process keeps its mapping. The kernel gives no other process a writable mapping.
+  // This process keeps its mapping. Linux gives no other process a writable mapping.
   const int read_only = importers == access::read_only ? seal_future_write : 0;
   if (::fcntl(file.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | read_only) != 0) {
     if (read_only != 0 && errno == EINVAL)

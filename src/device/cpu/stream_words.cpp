@@ -14,8 +14,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// The number of polls before a wait begins to yield, and later to sleep. If the other process is running, the wait
-/// ends before that.
+/// The numbers of polls after which a wait begins to yield, and later to sleep. A wait for a running process usually
+/// ends before the first yield.
 constexpr int quick_polls = 500;
 constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};

@@ -207,7 +207,7 @@ std::vector<handle_kind> cuda_device::handle_kinds() const {
   // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel). The probe decides.
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) kinds.push_back(handle_kind::fabric);
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) kinds.push_back(handle_kind::posix_fd);
-  kinds.push_back(handle_kind::cuda_ipc);  // the last choice, because the heap cannot grow
+  kinds.push_back(handle_kind::cuda_ipc);  // the last choice, because with this kind the heap cannot grow
   return kinds;
 }
 
@@ -497,7 +497,7 @@ void cuda_device::make_room_for_stacks(std::size_t bytes) {
   if (limit < bytes) {
     check(driver().ctx_set_limit(CU_LIMIT_STACK_SIZE, bytes), "making room for the stacks of kernels",
           code::out_of_memory);
-  } else if (limit >= used_stack_bytes) {  // the memory for this limit may not be allocated before a kernel uses it
+  } else if (limit >= used_stack_bytes) {  // the driver may allocate memory for this limit only when a kernel uses it
     const enqueuing on(*this, nullptr);
     kernels_->use_stack(on.stream());
   }
@@ -565,15 +565,15 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
   const std::lock_guard lock(result_mutex_);
   operation_request fetching = request;
   fetching.result = result_.device;
-  *static_cast<std::uint64_t*>(result_.host) = 0;  // narrow values do not change the upper bytes
+  *static_cast<std::uint64_t*>(result_.host) = 0;  // values of fewer than 8 bytes do not change the upper bytes
   enqueue(fetching, nullptr);
   synchronize(nullptr);
   return *static_cast<const std::uint64_t*>(result_.host);
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines do not split aligned words. Copy engines need no multiprocessor, while spinning kernels may occupy
-  // all multiprocessors.
+  // The words are copied by copy engines, which do not split aligned words and need no multiprocessor. Spinning kernels
+  // may occupy all multiprocessors.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }
@@ -583,8 +583,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  // The words are in the memory of fetch(), after its word, so that no other code clears them. A kernel that starts
-  // after the error below therefore still ends.
+  // The words of the clock kernel are behind the word of fetch() in result_, where no other code clears them. So a
+  // kernel that starts after the error below still reads the last value of `asked`, and ends.
   constexpr std::size_t place = 64;
   auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);

@@ -121,15 +121,17 @@ class cuda_device final : public device {
   device_properties properties_;
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
-  CUstream internal_ = nullptr;  ///< for host-called operations; it never waits for streams of the application
+  /// The internal stream, for operations that the host calls; it never waits for streams of the application.
+  CUstream internal_ = nullptr;
   /// The number of operations on the internal stream, and the number of completed ones. If both are equal, the driver
   /// is not queried, because a query takes 1.6 us, as long as a small copy.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
-  std::optional<library_kernels> kernels_;     ///< loaded by set_up()
-  mapped_memory result_;                       ///< receives the values of fetching atomic operations and clock readings
-  std::mutex result_mutex_;                    ///< the operation that uses result_ holds this lock
-  std::atomic<std::int64_t> failed_at_ms_{0};  ///< time on the steady clock; 0: the world has not failed
+  std::optional<library_kernels> kernels_;  ///< loaded by set_up()
+  mapped_memory result_;                    ///< receives the values of fetching atomic operations and clock readings
+  std::mutex result_mutex_;                 ///< the operation that uses result_ holds this lock
+  /// The time of the failure on the steady clock; 0: the world has not failed.
+  std::atomic<std::int64_t> failed_at_ms_{0};
   /// Whether a kernel did not end in time. Memory that the kernel may still use is not freed before the process ends,
   /// because freeing would wait for the kernel.
   std::atomic<bool> lost_kernel_{false};

@@ -78,7 +78,7 @@ class cuda_stream_order final : public stream_order {
   bool enqueued_ = false;  ///< whether work was enqueued outside of captures
   bool recorded_ = true;   ///< whether the event was recorded after the last work
   bool captured_ = false;  ///< whether work was ever captured
-  bool lasting_ = false;   ///< the program does not destroy the last stream
+  bool lasting_ = false;   ///< whether the last stream is one that the program does not destroy
   std::vector<capture> captures_;
 };
 

@@ -20,7 +20,7 @@ struct driver_function {
   const char* name;
   /// The version of the driver interface in which the function has the signature that is used here.
   int version = 12000;
-  bool is_optional = false;  ///< whether the pointer is null if the driver does not have the function
+  bool is_optional = false;  ///< whether a function that the driver does not have is a null pointer and not an error
   template <class Function>
   operator Function*() const {
     return reinterpret_cast<Function*>(address());
@@ -123,7 +123,8 @@ struct driver_api {
   decltype(&cuGraphAddDependencies_v2) graph_add_edges = driver_function{"cuGraphAddDependencies", 12030};
   decltype(&cuGraphRemoveDependencies_v2) graph_remove_edges = driver_function{"cuGraphRemoveDependencies", 12030};
   decltype(&cuFlushGPUDirectRDMAWrites) flush_rdma = driver_function{"cuFlushGPUDirectRDMAWrites"};
-  /// Null before CUDA 12.5, which the headers of CUDA 12.4 do not declare.
+  /// cuCtxRecordEvent() of CUDA 12.5; null if the driver is older. The headers of CUDA 12.4 do not declare the
+  /// function.
   CUresult (*ctx_record)(CUcontext, CUevent) = driver_function{"cuCtxRecordEvent", 12050, true};
 
   // errors

@@ -30,7 +30,7 @@ class context_event {
     const quiet_context current(context_.get());
     if (!current) return;
     // A record of the context invalidates the captures of its streams. This query finds a capture of a stream that
-    // synchronizes with the legacy stream, and does not invalidate it.
+    // synchronizes with the legacy stream, and does not invalidate this capture.
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (driver().stream_is_capturing(CU_STREAM_LEGACY, &status) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) refuse();
     CUresult result = CUDA_SUCCESS;

@@ -37,7 +37,7 @@ class legacy_segments {
   enum class origin { allocated, opened, of_this_process };
 
   [[nodiscard]] segment_id keep(CUdeviceptr at, origin from);
-  /// Removes an entry. No code in this process opens it any more.
+  /// Removes an entry. After that, no code in this process opens the segment.
   [[nodiscard]] origin take(segment_id segment) noexcept;
 
   const int ordinal_;

@@ -14,7 +14,7 @@ namespace pgas::detail {
 namespace cuda {
 namespace {
 
-/// A GPU with the kernel of lists, for streams of the application.
+/// A GPU, and the kernel that copies lists on streams of the application.
 class list_gpu {
  public:
   /// *Errors* device_unavailable.
@@ -25,7 +25,8 @@ class list_gpu {
 
   void copy(const copy_list& list, CUstream stream, unsigned most_blocks) const {
     const in_context current(context_.get());
-    const bool captured = has_array(list) && is_captured(stream);  // then the kernel's path refuses pageable arrays
+    // In a capture, reachable_list refuses pageable arrays.
+    const bool captured = has_array(list) && is_captured(stream);
     if (!captured && is_for_copy_engines(list, [](const void* array) { return is_pageable(array); })) {
       for (std::size_t i = 0; i < list.size(); ++i)
         check(driver().copy_async(reinterpret_cast<CUdeviceptr>(list[i].to),

@@ -1,4 +1,4 @@
-// Words for streams by the driver's stream memory operations.
+// Implements words for streams by the driver's stream memory operations.
 #include "device/stream_words.hpp"
 
 #include <fmt/format.h>

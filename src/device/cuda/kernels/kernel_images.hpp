@@ -15,8 +15,8 @@ namespace pgas::detail::cuda {
 struct kernel_image {
   std::string_view source;                ///< for example "operation_kernels"
   unsigned architecture = 0;              ///< the compute capability times ten, for example 90
-  bool is_ptx = false;                    ///< PTX, which the driver translates, instead of machine code
-  std::span<const std::byte> compressed;  ///< in the format of gzip
+  bool is_ptx = false;                    ///< whether the code is PTX, which the driver translates
+  std::span<const std::byte> compressed;  ///< the code, in the format of gzip
 
   /// The code, with a null byte after its end, which PTX needs.
   [[nodiscard]] std::vector<char> code() const;

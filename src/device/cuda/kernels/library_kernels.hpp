@@ -39,11 +39,13 @@ inline constexpr std::size_t n_library_kernels = 10;
 /// The number of blocks of a request. It is the same on all members, except for collect(). One block moves about 40
 /// GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
-  // The algorithm is one-shot only if the data also fits into the staging memory.
+  // `oneshot` means that the team has staging memory for the one-shot algorithm. The algorithm is one-shot only if the
+  // data also fits into this memory.
   const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  // Otherwise each element is loaded from a peer and stored at a peer.
+  // If the data is not moved separately for each member, the factor is 2: each element is loaded from a peer and stored
+  // at a peer.
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
   // The bytes that fit into LL packets. A grid of one block uses all packets. Otherwise each block has separate
@@ -64,8 +66,8 @@ inline constexpr std::size_t n_library_kernels = 10;
 /// launch_failed, unless stated otherwise.
 class library_kernels {
  public:
-  /// Loads all kernels. *Errors* device_unavailable if the library has no code for the GPU, or code that the driver is
-  /// too old for.
+  /// Loads all kernels. *Errors* device_unavailable if the library has no code for the GPU, or if the driver is too old
+  /// for this code.
   explicit library_kernels(int ordinal);
 
   /// The largest stack of a thread.

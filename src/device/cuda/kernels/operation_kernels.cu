@@ -25,9 +25,9 @@ extern "C" __global__ void __launch_bounds__(max_list_threads, 2)
   execute_list(request, mine, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
 }
 
-/// Each lane executes one update, all at the same time, because the list is in host memory and reading it takes longer
-/// than the updates. The lanes work in steps. A new step begins with each fenced update, and with each update on a word
-/// that an earlier lane also updates.
+/// All lanes execute updates at the same time, one each, because the list is in host memory, and reading the list takes
+/// longer than the updates. The lanes work in steps. A new step begins with each fenced update, and with each update on
+/// a word that an earlier lane also updates.
 extern "C" __global__ void __launch_bounds__(launch_bound(warp_size), 1)
     pgas_updates(batched_atomic* list, unsigned count) {
   wait_for_predecessor();
