@@ -66,7 +66,7 @@ inline constexpr int wrong_command_line = 2;
 [[nodiscard]] std::string zsh_completion_of(const command& program);
 [[nodiscard]] std::string fish_completion_of(const command& program);
 
-/// The name of a shell function: the command's name with _ in place of -, and _ before it.
+/// The name of a shell function: the command's name with a leading _, and with _ in place of each -.
 [[nodiscard]] std::string function_of(const command& program);
 /// The last word of the name.
 [[nodiscard]] std::string last_word_of(const command& program);

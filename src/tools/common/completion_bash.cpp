@@ -8,7 +8,7 @@ namespace pgas::tools {
 
 namespace {
 
-/// The patterns of a `case` for the option's names, in the function of the command.
+/// The patterns for the option's names in the `case` of the command's shell function.
 std::string patterns_of(const command& program, const option& each) {
   std::string out;
   for (const std::string& name : each.names) out += (out.empty() ? "" : " | ") + quoted(program.name + ' ' + name);

@@ -7,7 +7,7 @@
 namespace pgas::tools {
 
 std::set<found_socket> find_sockets(std::string_view prefix, const std::string& directory) {
-  std::set<found_socket> found;  // the kernel's table contains accepted and waiting connections, with the same name
+  std::set<found_socket> found;  // Linux's table also contains accepted and waiting connections with the same name
   std::ifstream table("/proc/net/unix");
   for (std::string line; std::getline(table, line);) {
     const std::size_t at = line.rfind(" @");

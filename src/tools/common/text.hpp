@@ -20,8 +20,8 @@ inline constexpr std::size_t usual_width = 100;
 /// the first begins at `column`.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t column = 0);
 
-/// The text, with broken lines where an indented line is longer than `width`. Lines without indentation are also read
-/// by programs and are not broken.
+/// The text, with indented lines broken if they are longer than `width`. Lines without indentation are not broken,
+/// because programs also read these lines.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width = usual_width);
 
 /// Whether the descriptor is the terminal of the process's session, so that a person sees the output. A pseudo-terminal

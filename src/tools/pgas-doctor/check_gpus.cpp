@@ -148,7 +148,7 @@ row row_of_locality(const gpu_survey& all) {
           "every command to the GPU crosses NUMA nodes", "mpirun --bind-to none, or srun --cpu-bind=none, or numactl"};
 }
 
-/// Makes a segment of GPU memory for each kind of handle and shares it with this process.
+/// For each kind of handle, makes a segment of GPU memory and imports the segment into this process.
 row row_of_segments(const config& settings) {
   const std::unique_ptr<detail::device> device = detail::make_cuda_device(settings, 0);
   const std::size_t bytes = device->granularity();

@@ -13,7 +13,7 @@ namespace pgas::doctor {
 
 namespace {
 
-/// "10000 Mb/s" if the driver reports it; otherwise empty.
+/// The speed of the interface, such as " (10000 Mb/s)". Empty if the driver does not report it.
 std::string speed_of(const std::string& interface) {
   long speed = 0;
   if (!(std::ifstream("/sys/class/net/" + interface + "/speed") >> speed) || speed <= 0) return {};

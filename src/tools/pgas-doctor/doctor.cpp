@@ -27,7 +27,8 @@ constexpr milliseconds longest_join{30'000};
 constexpr milliseconds longest_quick_join{10'000};
 constexpr milliseconds margin{15'000};  // the time that a step may take in addition to its own limit
 
-/// Lends the bootstrap to a world, which destroys its bootstrap.
+/// Passes the calls of a world to the doctor's bootstrap. A world destroys its bootstrap, and the doctor's bootstrap
+/// must stay.
 class lent_bootstrap final : public bootstrap {
  public:
   explicit lent_bootstrap(bootstrap& to) : to_(to) {}
@@ -42,7 +43,8 @@ class lent_bootstrap final : public bootstrap {
   bootstrap& to_;
 };
 
-/// Reads the settings of this process into `settings`, and returns their row. The row fails if a value is not allowed.
+/// Reads the settings of this process into `settings`, and returns the row about the settings. The row fails if a value
+/// is not allowed.
 row check_settings(config& settings) {
   try {
     const config_detail::reading now = config_detail::read(config_detail::environment::of_process());

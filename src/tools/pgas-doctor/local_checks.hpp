@@ -12,7 +12,7 @@
 
 namespace pgas::doctor {
 
-// ---- what the kernel and the container allow (check_kernel.cpp)
+// ---- what Linux and the container allow (check_kernel.cpp)
 
 [[nodiscard]] row check_proc(const config& settings);
 /// Memory files, which the host heap uses.

@@ -55,7 +55,7 @@ std::vector<std::string> lanes_of(world& joined) {
   counting_events events;
   try {
     network->connect(std::move(addresses), events);
-    static constexpr std::array<std::byte, 8> word{};  // static, so that it outlives all operations in flight
+    static constexpr std::array<std::byte, 8> word{};  // static, because it must outlive all operations in flight
     int expected = 0;
     for (int pe = 0; pe < joined.n_pes(); ++pe) {
       if (joined.pe(pe).direct) continue;
@@ -146,7 +146,7 @@ std::vector<pair_route> measure_routes(world& joined, const request& how) {
 
 namespace {
 
-/// Pairs with the same verdict.
+/// The pairs that get the same verdict.
 struct pair_class {
   std::vector<const pair_route*> members;
   [[nodiscard]] std::string text() const {
@@ -167,7 +167,7 @@ struct pair_class {
 };
 
 constexpr double least_of_gpus = 5;    // GB/s; every PCIe link of a GPU is faster
-constexpr double share_of_local = 10;  // a peer in the same memory that is slower by a larger factor is too slow
+constexpr double share_of_local = 10;  // puts to direct peers may be slower than local puts by this factor
 
 row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {
   std::map<int, double> alone_of;

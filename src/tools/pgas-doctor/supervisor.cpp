@@ -1,5 +1,5 @@
-// The supervisor's side of an examination: waits for the worker's messages and prints them. It joins no world and loads
-// no library.
+// The supervisor's side of an examination: waits for the worker's messages and prints them. The supervisor joins no
+// world and loads no library.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>

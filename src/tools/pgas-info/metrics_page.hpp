@@ -23,7 +23,7 @@ struct pe_statistics {
   pid_t pid = 0;
   int pes = 0;                                          ///< the number of PEs of the world
   pgas::world_stats stats;                              ///< without `peers`
-  std::vector<std::pair<int, pgas::peer_stats>> peers;  ///< PEs with operations, or on other hosts
+  std::vector<std::pair<int, pgas::peer_stats>> peers;  ///< peers with operations, and peers on other hosts
   std::size_t peers_left_out = 0;                       ///< the number of peers that did not fit into the answer
 };
 

@@ -51,8 +51,8 @@ class metrics_server {
     pgas::detail::clock::time_point until;
     std::string request;
     std::string response;     ///< empty: the request is not complete
-    std::size_t sent = 0;     ///< the sent bytes of the response
-    std::size_t dropped = 0;  ///< the dropped bytes after the request
+    std::size_t sent = 0;     ///< the number of sent bytes of the response
+    std::size_t dropped = 0;  ///< the number of dropped bytes after the request
   };
 
   void accept();

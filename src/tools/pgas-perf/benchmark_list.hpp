@@ -18,7 +18,7 @@ namespace pgas::perf {
 /// The threads that make a call together.
 enum class scope { thread, warp, block };
 
-/// The launch and the size of a measurement, which is a line of the table.
+/// A measurement, which is a line of the table: its launch and its size.
 struct point {
   scope by = scope::block;
   unsigned blocks = 1;

@@ -39,7 +39,7 @@ class benchmark_world {
   [[nodiscard]] std::uint64_t source_word(int pe, std::size_t i) const;
   /// A word of this PE's heap. Not collective.
   [[nodiscard]] std::uint64_t word(const std::uint64_t* at) const;
-  /// The number of words, of `count` words of this PE, that differ from `expected(i)`. Not collective.
+  /// Of `count` words of this PE, the number of words that differ from `expected(i)`. Not collective.
   template <class Expected>
   [[nodiscard]] std::uint64_t differing(const std::uint64_t* at, std::size_t count, const Expected& expected) {
     std::uint64_t wrong = 0;

@@ -137,7 +137,7 @@ double page_bytes(const benchmark_world&, const point& at) {
   return static_cast<double>(pages_of<Page>(at.bytes) * Page);
 }
 
-/// The number of wrong words in the pages of PE `at`, which PE `from` has.
+/// The number of wrong words in the pages that PE `at` has received: words that differ from the source of PE `from`.
 template <std::size_t Page>
 std::uint64_t pages_wrong(benchmark_world& s, const job& j, int at, int from) {
   if (s.world().my_pe() != at) return 0;

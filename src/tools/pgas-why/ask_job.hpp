@@ -32,7 +32,8 @@ struct job {
 /// Whether `wanted` identifies the job with these PEs. @param pes the PEs that ask() has returned
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::ordered_json& pes);
 
-/// The job and the PE of a socket's name. Empty for other names, and for numbers in a form that PEs do not use.
+/// The job and the PE that a socket's name contains. Empty for other names, and for numbers in a form that PEs do not
+/// use.
 [[nodiscard]] std::optional<std::pair<std::string, int>> parse_name(std::string_view name);
 
 /// The answers of the PEs of a job: an object with `answers`, and with `pes`, the list from the first PE that answered.

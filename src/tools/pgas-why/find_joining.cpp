@@ -77,7 +77,7 @@ std::vector<joining_job> find_joining(const std::string& directory, const std::s
     if (!to.fd) continue;  // the process has joined or was killed since the search
     const auto owner = pgas::detail::peer_credentials(to.fd.get());
     if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) continue;
-    if (owner->pid != 0) item->pid = owner->pid;  // the number in the namespace of this process
+    if (owner->pid != 0) item->pid = owner->pid;  // the process id in this process's PID namespace
     const auto process = pgas::detail::status_of(item->pid);
     joining_job& job = found[{item->n, process ? process->parent : 0}];
     job.n = item->n;

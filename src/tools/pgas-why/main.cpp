@@ -129,7 +129,7 @@ bool look(const options& asked) {
                    state.here ? stacks_of(state.pid) : "on another host: run pgas-why --stacks there\n");
       }
   }
-  // A job that answers may have PEs that are just completing their joining.
+  // find_joining() may also find PEs of a job that has answered, because these PEs are just completing their joining.
   const std::string directory = pgas::config::from_environment().socket_directory;
   bool any = !jobs.empty();
   if (jobs.empty() || asked.job.empty())

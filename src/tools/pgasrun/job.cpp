@@ -25,14 +25,16 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   return fmt::format("its process, pid {}, {}", process.pid, process.how_it_ended());
 }
 
-/// A descriptor from which the loop reads signals. A closed output is detected by the error of write().
+/// A descriptor from which the loop reads signals. SIGPIPE is blocked and not read: an error of write() shows that the
+/// output is closed.
 [[nodiscard]] unique_fd catch_signals() {
   sigset_t caught;
   ::sigemptyset(&caught);
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  // Requests SIGCHLD only for processes that end: while one signal is pending, further signals are dropped.
+  // Requests SIGCHLD only for processes that end, and not for processes that stop: while one signal is pending, further
+  // signals are dropped.
   struct sigaction ends_only {};
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
@@ -42,8 +44,8 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   return fd;
 }
 
-/// Ends processes that PEs have started and that have left the PEs' process groups. pgasrun is their reaper, so the
-/// kernel makes it their parent.
+/// Ends processes that PEs have started and that have left the PEs' process groups. pgasrun is their reaper, so Linux
+/// makes pgasrun their parent.
 void end_orphans() {
   const deadline limit{milliseconds{2000}};
   while (::waitpid(-1, nullptr, WNOHANG) >= 0 && !limit.expired()) {

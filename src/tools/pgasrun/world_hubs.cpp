@@ -22,7 +22,7 @@ void world_hubs::receive(int rank, int requests) {
     if (got.what == received_packet::status::nothing_yet) return;
     if (got.what == received_packet::status::closed) return loop_.forget(requests);  // no process has the other end
     if (got.descriptors_lost) told_.turned_away(rank);
-    // If the library has another version, its socket is closed as the answer.
+    // If the library has another version, the answer is that its socket is closed.
     if (got.fds.size() == 1 && got.bytes.size() == sizeof(request) && request.magic == world_request::expected_magic &&
         request.version == world_request::expected_version)
       attach(rank, std::move(got.fds.front()));
@@ -39,7 +39,7 @@ void world_hubs::attach(int rank, unique_fd socket) {
       if (ended_[other]) fresh->ended(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
-  // A child of a PE may send a request after the world has ended. Its socket is closed as the answer.
+  // A child of a PE may send a request after the world has ended. In that case the answer is that the socket is closed.
   if (world_hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 

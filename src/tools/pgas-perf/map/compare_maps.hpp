@@ -22,14 +22,14 @@ struct pair_change {
 };
 
 struct map_comparison {
-  std::vector<pair_change> pairs;  ///< the pairs of both maps, the most slowed first
+  std::vector<pair_change> pairs;  ///< the pairs that both maps contain, in descending order of `slower`
   double tolerance = 0;            ///< the tolerated share
 
   /// The number of pairs that are slower than tolerated. These pairs are the first in `pairs`.
   [[nodiscard]] std::size_t too_slow() const;
 };
 
-/// The reason why two maps cannot be compared; empty if they can.
+/// The reason why two maps cannot be compared; empty if the maps can be compared.
 [[nodiscard]] std::string why_incomparable(const world_map& before, const world_map& now);
 
 [[nodiscard]] map_comparison compare(const world_map& before, const world_map& now, double tolerance);

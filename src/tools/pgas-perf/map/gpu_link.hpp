@@ -9,7 +9,7 @@
 
 namespace pgas::perf {
 
-/// NVML, if this machine has it. It is part of the driver, is loaded when an object is made, and is optional.
+/// NVML, if this machine has it. NVML is a part of the driver. The constructor loads it if possible.
 class gpu_links {
  public:
   gpu_links();

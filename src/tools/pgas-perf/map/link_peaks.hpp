@@ -1,6 +1,6 @@
 /// @file
-/// The peak rate between two PEs of a map: the rate of NVLink or PCIe between their GPUs. If neither is known, the rate
-/// of the best pair with the same kind of route.
+/// The peak rate between two PEs of a map: the rate of NVLink or PCIe between their GPUs. If neither rate is known, the
+/// peak is the rate of the best pair with the same kind of route.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct link_peak {
 };
 inline constexpr std::string_view best_pair = "best pair alone";
 
-/// The peaks of all pairs. The peak of a pair is the link's peak if known, else the bandwidth of the best pair with the
-/// same kind of route, measured alone. Unmeasured if neither is known.
+/// The peaks of all pairs. The peak of a pair is the peak of its link. If that is not known, it is the bandwidth of the
+/// best pair with the same kind of route, measured alone. Unmeasured if neither is known.
 [[nodiscard]] square<link_peak> peaks_of(const world_map& map);
 
 }  // namespace pgas::perf

@@ -221,7 +221,8 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
         if (step.traffic.to[pe] >= 0)
           into.figures[pe][static_cast<std::size_t>(step.traffic.to[pe])] = figures.by_pe[pe];
     }
-    // Any PE may ask to end, PE 0 has the clock, and all PEs must end after the same step.
+    // Any PE may ask to end, and only PE 0 compares the time with the limit. The sum is collective, so all PEs end
+    // after the same step.
     constexpr std::uint64_t late = std::uint64_t{1} << 32;
     const std::uint64_t wishes =
         s.sum((interrupted() ? 1 : 0) + (w.my_pe() == 0 && seconds_since(start) > how.limit_seconds ? late : 0));

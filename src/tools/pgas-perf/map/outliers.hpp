@@ -31,7 +31,7 @@ struct outlier {
 /// A figure counts as slow if it is worse than this share of the median of its kind, and further from the median than
 /// slow_deviations.
 inline constexpr double slow_share = 0.8;
-/// The number of deviations, see slow_share.
+/// The number of median absolute deviations, see slow_share.
 inline constexpr double slow_deviations = 3.5;
 /// With fewer PEs, or fewer pairs of a kind, no pair is reported, because the median itself could be slow.
 inline constexpr std::size_t fewest_to_judge = 4;

@@ -22,7 +22,7 @@ struct map_measure {
   double from_row = 1;  ///< the factor from the row's figure to the map's figure
   /// Both PEs take part in the transfer, so a PE cannot take part in two transfers at the same time.
   bool only_pairs = false;
-  bool moves_data = false;  ///< words are checked, not the number of operations
+  bool moves_data = false;  ///< whether the check compares words, and not the number of operations
 };
 
 /// The bandwidth of puts, the latency of signals, and the time of atomic operations with a result.

@@ -26,7 +26,7 @@ void add_alone(std::vector<traffic_step>& steps, int n, bool disjoint_at_once) {
 
 std::vector<std::vector<std::pair<int, int>>> tournament(int n) {
   // The circle method: one seat is fixed, and all others advance by one from round to round. With an odd number of PEs
-  // the fixed seat is empty, and the PE opposite to it is idle in this round.
+  // the fixed seat is empty, and the PE opposite the fixed seat is idle in this round.
   const int seats = n + n % 2;
   std::vector<std::vector<std::pair<int, int>>> rounds;
   for (int round = 0; round + 1 < seats; ++round) {
