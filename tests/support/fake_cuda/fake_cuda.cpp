@@ -228,7 +228,7 @@ CUresult ipc_open(CUdeviceptr* address, CUipcMemHandle handle, unsigned) {
   return all_memory().open_block(address, handle);
 }
 
-// ---- kernels: a library is its code, a kernel and a function are its name
+// ---- kernels: handles of libraries have no data, and handles of kernels and functions contain the kernel's name
 
 CUresult library_load(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                       unsigned) {

@@ -158,7 +158,7 @@ CUresult memory::allocate(CUdeviceptr* address, std::size_t bytes, CUmemorytype 
   if (result == CUDA_SUCCESS) result = reserve(address, rounded, 0, 0);
   if (result == CUDA_SUCCESS) result = map(*address, rounded, handle);
   if (result == CUDA_SUCCESS) result = allow(*address, rounded, true);
-  static_cast<void>(release(handle));  // the mapping keeps the memory
+  static_cast<void>(release(handle));  // the mapping keeps the memory alive
   const std::lock_guard lock(mutex_);
   blocks_[*address].type = type;
   return result;

@@ -28,7 +28,7 @@ class memory {
   [[nodiscard]] static CUresult allow(CUdeviceptr address, std::size_t bytes, bool writes);
   [[nodiscard]] CUresult unmap(CUdeviceptr address, std::size_t bytes);
 
-  /// Memory with an address of its own, of the GPU or of the host.
+  /// Memory of the GPU or of the host that has an address of its own.
   [[nodiscard]] CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemorytype type);
   [[nodiscard]] CUresult free(CUdeviceptr address);
   /// Host memory of the program that kernels may access from now on.

@@ -16,11 +16,12 @@ struct faulty_settings {
   std::uint32_t seed = 1;  ///< the same seed and calls have the same result
   unsigned delay = 8;      ///< operations, messages and completions are delayed by up to this many progress() calls
   int victim = -1;         ///< a PE that this PE loses; -1: none
-  std::uint64_t fail_after = 0;  ///< operations and messages to the victim before all later ones are dropped
+  /// The number of operations and messages to the victim that are executed; all later ones are dropped.
+  std::uint64_t fail_after = 0;
 };
 
-/// Wraps a transport. Delays operations and completions by random times, so that any of them may overtake any other;
-/// splits puts into two parts and executes the last part first; and loses a PE.
+/// Wraps a transport. Delays operations and completions by random times, so that each operation may overtake each other
+/// operation; splits puts into two parts and executes the last part first; and loses a PE.
 class faulty_transport final : public detail::transport, private detail::transport_events {
  public:
   faulty_transport(std::unique_ptr<detail::transport> inner, const faulty_settings& settings);

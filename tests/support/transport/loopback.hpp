@@ -43,7 +43,8 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
     blob bytes;
     std::string why;
   };
-  /// Whether an operation reached its target. The inbox also reports `cut`; the caller has to report `left`.
+  /// Whether an operation reached its target. For `cut`, the inbox also contains a report. For `left`, the caller has
+  /// to report the loss.
   enum class outcome { arrived, cut, left };
   enum class direction { put, get };
 

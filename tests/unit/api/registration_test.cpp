@@ -302,7 +302,7 @@ TEST(registration, unregistered_at_once_may_still_be_released) {
     buffer other(w, w.team());
     void* const both = other.alias.data();
     other.alias.release();
-    unregister_symmetric(w, both);  // all PEs have also released it
+    unregister_symmetric(w, both);  // the other PEs have also released it
     EXPECT_EQ(registrations(w).registered, 1u);
     mine.alias.release();
     EXPECT_EQ(collect_released(w), 1u);

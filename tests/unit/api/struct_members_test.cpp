@@ -1,5 +1,6 @@
-// Structs with public members of a program that was compiled with headers of another version: the library reads the
-// members that the program has, and refuses members that it does not have if they are set.
+// Structs with public members that come from a program that was compiled with headers of another version. The library
+// reads the members that the program has. If the program sets members that the library does not have, the library
+// refuses the struct.
 #include "common/struct_members.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ struct pgas::detail::members_of<third_version>
 
 namespace {
 
-// The struct of a program as a library sees it that was compiled with another version of the header.
+// The struct of a program, as a library reads it that was compiled with another version of the header.
 template <class Library, class Program>
 given<Library> as_seen(const given<Program>& passed) {
   return {reinterpret_cast<const Library*>(passed.options), passed.set, passed.last_set, passed.version};
@@ -126,7 +127,8 @@ TEST(struct_members, options_that_are_not_set_are_not_read) {
   EXPECT_EQ(give(settings).set, count_members<config>());
 }
 
-// Members that a list names in another order would be read from the wrong offset by another version.
+// The list must name the members in the order of their declaration. Otherwise a library of another version would read
+// members from wrong offsets.
 template <class Struct>
 void expect_declared_order() {
   const Struct object{};

@@ -93,8 +93,8 @@ TEST(strangers, who_say_nothing_and_stay) {
 }
 
 /// Processes that connect to rank 0 as fast as they can until the object is destroyed. The threads never wait: while
-/// the listener's queue is full, the kernel drops their packets, so a blocking connect would take a second. The threads
-/// reset their connections, so that no connection stays in the kernel.
+/// the listener's queue is full, Linux drops their packets, so a blocking connect would take a second. The threads
+/// reset their connections, so that Linux keeps no connection.
 class flood {
  public:
   flood(const tcp_address& to, int processes, seconds longest) {

@@ -71,7 +71,7 @@ TEST(admission, an_attempt_that_stops_introduces_itself_before_it_closes) {
   ASSERT_EQ(::poll(&made, 1, 20'000), 1);
   attempt.stop();
   of.accept();  // accepts the connection
-  of.accept();  // reads its hello, and its end
+  of.accept();  // reads the connection's hello, and the end of the connection
   of.accepting.refuse_all();
   EXPECT_EQ(of.refused, std::vector<std::string>());
 }

@@ -131,7 +131,7 @@ TEST(joining, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   EXPECT_EQ(count_with(lines, "error: "), 0u);
 }
 
-/// The abstract names of this process's world sockets, from the kernel's list of all names.
+/// The abstract names of this process's world sockets, from Linux's list of all names.
 std::vector<std::string> own_abstract_names() {
   std::set<std::string> own_inodes;
   for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fd")) {

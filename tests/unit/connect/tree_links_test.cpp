@@ -67,7 +67,7 @@ TEST(tree_links, a_neighbour_that_has_ended_is_not_waited_for) {
   leader of;
   static_cast<void>(of.fill(1));
   static_cast<void>(of.fill(2));
-  of.others.erase(1);  // the kernel reports the end
+  of.others.erase(1);  // Linux reports the end
   of.links->find(2)->ended = true;
   EXPECT_TRUE(of.links->await_sent(deadline(std::chrono::seconds(20))));
 }

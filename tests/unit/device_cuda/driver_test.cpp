@@ -14,7 +14,7 @@ namespace {
 
 using namespace detail;
 
-/// The error of looking the driver up; empty if there is none.
+/// The error when the library looks up the driver; empty if there is no error.
 std::string refusal() {
   try {
     static_cast<void>(cuda::driver());

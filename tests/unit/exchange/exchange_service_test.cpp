@@ -1,4 +1,4 @@
-// Collectives of the control plane among threads: results, their order, and leftovers.
+// Collectives of the control plane among threads: results, their order, refused calls, and worlds one after another.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

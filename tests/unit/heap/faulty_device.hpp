@@ -22,11 +22,11 @@ class faulty_device : public detail::device {
  public:
   faulty_device() : inner_(detail::make_cpu_device()) {}
 
-  /// From this call on, the n-th call (from 1) of `which` throws.
+  /// Of the calls of `which` from now on, the n-th call throws; n is at least 1.
   void fail_at(step which, int n, code why = code::device_failed) { plan_ = {which, n, why}; }
-  /// The n-th call of `which` kills this process.
+  /// Of the calls of `which` from now on, the n-th call kills this process.
   void die_at(step which, int n) { plan_ = {which, n, std::nullopt}; }
-  /// Every call of `which` for this kind throws, like a driver that announces a kind and then refuses it.
+  /// Every call of `which` for the kind `pointer` throws, like a driver that announces a kind and then refuses it.
   void refuse(step which, handle_kind pointer) { refused_[pointer] = which; }
   void heal() {
     plan_.reset();

@@ -15,7 +15,7 @@ namespace {
 
 void with_spans(faulty_device& device) { device.spans_slots = true; }
 
-/// Whether the kernel can read a byte for this process.
+/// Whether a system call of this process can read a byte at the address.
 bool readable(const std::byte* at) {
   int pipe[2];
   require(::pipe(pipe) == 0, "a pipe");

@@ -1,5 +1,5 @@
 /// @file
-/// A transport without functions. Tests override the functions that they need.
+/// A transport whose functions do nothing. Tests override the functions that they need.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ class lazy_device final : public unit_test::faulty_device {
   std::size_t updates = 0;  ///< the number of enqueued batches
   /// the flags of the updates in the batches
   std::vector<bool> fenced;
-  /// the order of devices that are made from now on
+  /// the order of remote writes that devices report if they are made from now on
   static inline detail::remote_writes order = detail::remote_writes::visible;
   std::string done;  ///< one letter for each call: Copy, Update, Flush
   std::function<void()> before_work = [] {};

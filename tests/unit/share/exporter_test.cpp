@@ -254,7 +254,7 @@ TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
 }
 
 TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
-  // Simulates the time after the exporter's end, when a later process has the same number and uses the same socket
+  // Simulates the time after the exporter's end, when a later process has the same process id and uses the same socket
   // name.
   std::string text;
   {

@@ -52,7 +52,7 @@ def a_directory_is_left_clean():
         (name,) = os.listdir(folder)
         one.kill()
         assert comes(lambda: other.good("alive") == "dead")
-        # The kernel may close the connection of a killed process before its listening socket.
+        # Linux may close the connection of a killed process before its listening socket.
         assert comes(lambda: nobody_listens(os.path.join(folder, name)))
         other.good("close")
         assert not os.listdir(folder), os.listdir(folder)

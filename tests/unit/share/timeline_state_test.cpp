@@ -108,7 +108,7 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
   const std::string process = "process " + std::to_string(child) + " ";
   EXPECT_NE(text_of([&] { item.state->check_waits(); }).find(process), std::string::npos);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
-  item.state.reset();  // the end of the maker changes neither of them
+  item.state.reset();  // the end of the timeline's maker changes neither the word nor the loss
   EXPECT_EQ(other.query(), 3U);
   EXPECT_NE(text_of([&] { other.check(); }).find(process), std::string::npos) << text_of([&] { other.check(); });
   stop = true;

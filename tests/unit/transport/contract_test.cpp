@@ -324,7 +324,7 @@ TEST_P(contract, ends_without_ever_being_used) {
   for (int round = 0; round < 3; ++round) run(3, [](test_pe&) {});
 }
 
-// A PE with operations in flight to a PE that disconnects may lose that PE, because that PE has disconnected too early.
+// If a PE disconnects too early, another PE that has operations in flight to this PE may lose it.
 TEST_P(contract, operations_in_flight_are_abandoned) {
   std::vector<blob> memory(2, blob(4 << 20));
   const blob source(4 << 20);

@@ -74,7 +74,7 @@ using body = std::function<void(lone_pe&)>;
 }
 
 /// The exit status of both processes, as a shell reports it. A process that has ended is reaped immediately, because
-/// UCX checks whether the process exists. A stopped or hanging process is killed when the other has ended.
+/// UCX checks whether the process exists. A stopped or hanging process is killed when the other process has ended.
 struct ends {
   int first = -1;
   int second = -1;
@@ -186,7 +186,7 @@ TEST_P(ucx_end, a_pe_killed_while_idle_is_lost) {
   EXPECT_EQ(both, second_killed);
 }
 
-// Only PE 1 has sent a message, and its receiver detects the death.
+// PE 0 has only received a message from PE 1, and still detects the death of PE 1.
 TEST_P(ucx_end, a_pe_that_only_receives_learns_of_a_death) {
   const ends both = run_two(
       GetParam(), 64,

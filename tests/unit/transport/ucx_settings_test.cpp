@@ -66,7 +66,7 @@ std::map<std::string, std::string> defaults(const ucx_settings& settings) {
   return all;
 }
 
-/// Without the user's variables, which are set again at the end.
+/// Unsets the user's variables during each test, and sets them again afterwards.
 class ucx_defaults : public testing::Test {
  protected:
   void SetUp() override {

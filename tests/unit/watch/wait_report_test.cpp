@@ -391,7 +391,7 @@ TEST_F(WaitReport, a_call_whose_kernel_has_not_answered_leaves_the_question_open
 TEST_F(WaitReport, a_program_that_asks_waits_for_a_kernel_without_a_processor) {
   ASSERT_TRUE(calls_.enter("reduce"));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  std::thread kernel([&] {  // the kernel gets a processor only after the usual time
+  std::thread kernel([&] {  // this thread simulates a kernel that gets a processor late
     while (load_relaxed(&control_.question) == 0) std::this_thread::yield();
     std::this_thread::sleep_for(3 * time_to_answer);
     answer(wait_for(2));
