@@ -19,7 +19,8 @@ class registered_memory final : public nixlBackendMD {
   /// *Errors* as shared_memory::share(), which refuses memory that cannot be shared.
   explicit registered_memory(const nixlBasicDesc& range);
 
-  /// The ticket of the whole memory. It opens the memory for processes of this user until the memory is deregistered.
+  /// The ticket of the whole memory. The ticket opens the memory for processes of this user until the memory is
+  /// deregistered.
   [[nodiscard]] const std::string& ticket() const noexcept { return ticket_; }
   /// The range that was registered.
   [[nodiscard]] const nixlBasicDesc& range() const noexcept { return range_; }
