@@ -91,7 +91,7 @@ std::vector<std::uint64_t> deferred_free::agree(const std::string& call) {
       any |= of.dropped;
     }
   }
-  sync(everyone_);  // uses the control plane, which detects a PE that leaves the world
+  sync(everyone_);  // this call uses the control plane, which detects a PE that leaves the world
   // Work that uses dropped memory was enqueued before the drop. This work must end before other allocations get the
   // memory.
   if (any) {

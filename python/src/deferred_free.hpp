@@ -62,16 +62,16 @@ class deferred_free {
   void reserve_words(std::size_t count);
 
   world& world_;
-  team everyone_;  ///< for agree(), because collectives on streams may be using the world's own team
+  team everyone_;  ///< the team for agree(), because collectives on streams may be using the world's own team
   const int my_pe_;
   const int n_pes_;
   const int gpu_;
-  std::size_t room_ = 0;  ///< number of words in words_; half of the words are for results
+  std::size_t room_ = 0;  ///< the number of words in words_; half of the words are for results
   std::uint64_t* words_ = nullptr;
   char* texts_ = nullptr;
 
   std::mutex table_;                     ///< guards the following members
-  std::map<std::uint64_t, entry> live_;  ///< entries by number, which is the same on all PEs
+  std::map<std::uint64_t, entry> live_;  ///< the allocations, by a number that is the same on all PEs
   std::uint64_t next_ = 0;
 };
 

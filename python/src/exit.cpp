@@ -23,7 +23,7 @@ struct joined_worlds {
   pid_t process = 0;
 };
 
-/// The list of worlds. It exists until the end of the process.
+/// The list of worlds. The list exists until the end of the process.
 joined_worlds& all() {
   static auto* const worlds = new joined_worlds;
   return *worlds;

@@ -111,7 +111,7 @@ gil_released::~gil_released() {
   try {
     PyEval_RestoreThread(state_);
   } catch (const abi::__forced_unwind&) {
-    for (;;) ::pause();  // unwinding from here would end the process
+    for (;;) ::pause();  // unwinding from here would abort the process
   }
 }
 

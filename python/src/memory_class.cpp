@@ -19,8 +19,8 @@ namespace {
 struct named_type {
   const char* name;
   element_type type;
-  const char* format;      ///< format of the buffer protocol; null: the protocol has no such type
-  const char* array_type;  ///< type of the array interfaces; null: the interfaces have no such type
+  const char* format;      ///< the format in the buffer protocol; null if the protocol has no such type
+  const char* array_type;  ///< the type in the array interfaces; null if the interfaces have no such type
 };
 
 constexpr std::array types{

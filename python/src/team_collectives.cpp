@@ -100,7 +100,7 @@ number_type number_of(element_type type, reduction op, std::string_view name) {
   const auto integer = [&](number_type first) { return static_cast<number_type>(static_cast<int>(first) + by_width); };
   if (type.code == 0) return integer(ordered ? number_type::i8 : number_type::u8);
   if (type.code == 1) return integer(number_type::u8);
-  if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // bool: bytes with the value 0 or 1
+  if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // a bool is a byte with the value 0 or 1
   if (bitwise || (ordered && type.code == 5) || type.code == 6)
     refuse("there is no reduction '" + std::string(name) + "' of " + name_of(type));
   if (type.code == 4) return number_type::bf16;
