@@ -34,7 +34,8 @@ struct device_properties {
   unsigned registers = 0;        ///< the registers of a multiprocessor
   /// The number of registers of each thread of the kernel that update() launches with one warp; 0 for the host.
   unsigned proxy_registers = 0;
-  bool runs_processes_at_once = false;  ///< kernels of several processes run at the same time (MPS), not in time slices
+  /// Whether kernels of several processes run at the same time (MPS), and not in time slices.
+  bool runs_processes_at_once = false;
 };
 
 struct grid_state;

@@ -39,7 +39,7 @@ struct gpu_survey {
   int driver = 0;               ///< the CUDA version of the driver, for example 13000
   int kernels = 0;              ///< the CUDA version that compiled the library's kernels
   bool fabric_channel = false;  ///< an IMEX channel device exists
-  bool mps = false;             ///< kernels of several processes run at the same time
+  bool mps = false;             ///< whether kernels of several processes run at the same time
   std::vector<gpu_facts> gpus;  ///< GPUs by number
 };
 

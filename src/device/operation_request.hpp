@@ -25,11 +25,11 @@ struct wait_ticket {
 /// in this PE's own slot.
 struct operation_request {
   enum class kind : std::uint8_t {
-    store,    ///< stores `bytes` bytes of `value` at `to`
+    store,    ///< stores the first `bytes` bytes of `value` at `to`
     strided,  ///< copies `count` blocks of `bytes` from `from` to `to`
     atomic,   ///< applies `how` to the word at `to`
     wait,     ///< waits until each of `count` words at `from` satisfies `compare`
-    quiet,    ///< earlier work of the stream has taken effect everywhere
+    quiet,    ///< makes sure that earlier work of the stream has taken effect everywhere
     put,      ///< like strided, to PE `pe`, which is proxied
     get,      ///< like strided, from PE `pe`, which is proxied
     signal,   ///< applies `how` (set or add) with `value` to the signal at `to` of PE `pe`, after the earlier puts
@@ -39,7 +39,7 @@ struct operation_request {
   datatype as = datatype::u64;
   cmp compare = cmp::eq;
   std::int32_t pe = direct;  ///< the PE's number in the world if the PE is proxied
-  bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
+  bool release = false;      ///< for signals: earlier work of the stream becomes visible before the update
   bool complete = false;     ///< for a proxied PE: the operation takes effect before later work
   bool until_quiet = false;  ///< for a proxied PE: local memory may be in use until the command is complete
   void* to = nullptr;
@@ -68,7 +68,7 @@ struct list_request {
   unsigned most_blocks = 0;  ///< the limit of thread blocks; 0: the caller sets no limit
   context here;              ///< of the world
 
-  static constexpr std::int32_t no_pe = -1;  ///< all addresses of the list are in this process
+  static constexpr std::int32_t no_pe = -1;  ///< the value of `pe` if all addresses of the list are in this process
 };
 
 /// An atomic operation on a word of this PE, as an entry of a list. Another PE requested it by message.

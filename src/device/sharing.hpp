@@ -29,12 +29,12 @@ enum class sharing_way : std::uint8_t {
 struct sharing_description {
   sharing_way way = sharing_way::memory_file;
   std::uint8_t read_only = 0;
-  std::uint8_t carries_timeline = 0;  ///< in a ticket: the ticket carries a timeline
+  std::uint8_t carries_timeline = 0;  ///< in a ticket: whether the ticket also carries a timeline
   std::uint8_t reserved[5] = {};
   std::uint64_t bytes = 0;            ///< the size of the shared memory
   std::uint64_t offset = 0;           ///< the offset of the shared memory in the pieces, which follow one another
   std::array<std::byte, 16> gpu{};    ///< the UUID of the GPU; zeros for the host
-  std::array<std::byte, 16> block{};  ///< distinguishes this memory from all other memory of its exporter
+  std::array<std::byte, 16> block{};  ///< identifies this memory among all memory of its exporter
 };
 static_assert(sizeof(sharing_description) == 56);
 

@@ -28,7 +28,8 @@ class stream_words {
   /// @param keep is kept alive until the word has been written, if the device can detect that (on the host)
   virtual void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void> keep) = 0;
   /// Makes the stream wait until a word is at least `value`, in signed arithmetic of 64 bits. *Order* acquires.
-  /// @param check if the host executes the wait, called as in await_word(); its exception becomes the stream's error
+  /// @param check called as in await_word() if the host executes the wait; an exception of `check` becomes the stream's
+  /// error
   virtual void wait(void* stream, std::uint64_t* word, std::uint64_t value, std::function<void()> check) = 0;
   /// Whether a wait of a stream runs on the device and calls no check. Only a value of the word ends such a wait.
   [[nodiscard]] virtual bool wait_on_device() const noexcept = 0;

@@ -24,7 +24,7 @@ struct signed_compare {
   }
 };
 
-/// One of the library's operations, chosen at run time, for the types that it supports.
+/// An operation of the library, chosen at run time, for the types that the operation supports.
 struct runtime_reduce_op {
   reduction which;
   bool with_sign;  ///< whether integers are compared as signed integers
@@ -117,7 +117,7 @@ struct type_group {
     return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
-using untyped = type_group<>;  ///< for data that is moved and not reduced
+using untyped = type_group<>;  ///< the group of requests that move data without reducing it
 using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 using reals = type_group<float16, bfloat16, float, double>;
 using pairs =

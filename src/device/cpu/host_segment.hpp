@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// An anonymous memory file whose size cannot change. It has no name that could outlive the process.
+/// An anonymous memory file whose size cannot change. The file has no name that could outlive the process.
 class host_segment {
  public:
   /// Creates a segment. Its pages are allocated at first touch, so a large segment needs no time, and no memory that is
@@ -21,13 +21,14 @@ class host_segment {
   /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in Linux. *Errors*
   /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
-  /// Creates a segment for the slots of several PEs. It has no memory until allocate_in_file(). *Errors* system.
+  /// Creates a segment for the slots of several PEs. The segment has no memory until allocate_in_file(). *Errors*
+  /// system.
   [[nodiscard]] static host_segment create_span(std::size_t bytes);
   /// Imports another process's segment. *Errors* handle_invalid unless the file is a sealed memory file of this user
   /// with exactly `bytes` bytes. A file that the program of the exporter made needs no seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
 
-  /// Takes ownership of a file that the program made. Its size is not sealed.
+  /// Takes ownership of a file that the program made. The size of the file is not sealed.
   [[nodiscard]] static host_segment of_program(unique_fd fd, std::size_t bytes);
 
   [[nodiscard]] exported_handle export_as(handle_kind kind) const;
@@ -43,7 +44,7 @@ class host_segment {
   unique_fd fd_;
   std::size_t bytes_;
   std::uint64_t nonce_;  ///< part of the file's internal name; 0 for an imported segment, which is not exported again
-  bool foreign_;         ///< the program made the file
+  bool foreign_;         ///< whether the program made the file
 };
 
 /// The contents of a `named` handle: a descriptor of a process, and enough data to recognise that the descriptor still
@@ -55,8 +56,8 @@ struct named_handle {
   std::uint32_t version = current_version;
   std::int32_t pid = 0;
   std::int32_t fd = -1;
-  /// The start time of the process, in clock ticks after boot. It distinguishes the process from a later process with
-  /// the same process id.
+  /// The start time of the process, in clock ticks after boot. This time distinguishes the process from a later process
+  /// with the same process id.
   std::uint64_t process_start = 0;
   std::uint64_t inode = 0;
   std::uint64_t device = 0;

@@ -78,8 +78,8 @@ void cuda_stream_order::record_late(CUstream captured) {
       // launched on another stream, this code cannot order the work, so collective.hpp asks the program to synchronise
       // the stream. A better solution is not known:
       // - CUDA tells a library neither that a capture begins nor that a graph is launched. CUDA refuses a record of the
-      //   earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture; a record
-      //   of the whole context (cuCtxRecordEvent) does the same.
+      // earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture. A record of
+      // the whole context (cuCtxRecordEvent) also invalidates the capture.
       // - An event after each eager collective would work. It costs 0.5 us and prevents the early set-up of the next
       //   kernel.
       // - A count in memory of the completed eager collectives would also work. Every grid would have to count its own

@@ -18,10 +18,10 @@ inline constexpr unsigned max_list_threads = 512;
 /// The largest number of threads in a block of a collective. With more threads, each would have too few registers.
 inline constexpr unsigned max_collective_threads = 512;
 
-/// The launch bound of a kernel for blocks of at most `threads` threads. It limits the registers to the number with
-/// which one and a half blocks fit on a multiprocessor. The other registers are for kernels that run at the same time.
-/// By default the compiler limits the registers to the number with which two blocks fit. It then spills values, which
-/// come from L2 again after each wait, because a wait empties L1.
+/// The launch bound of a kernel for blocks of at most `threads` threads. The bound limits the registers to the number
+/// with which one and a half blocks fit on a multiprocessor. The other registers are for kernels that run at the same
+/// time. By default the compiler limits the registers to the number with which two blocks fit. The compiler then spills
+/// values. After each wait, spilled values come from L2, because a wait empties L1.
 [[nodiscard]] constexpr unsigned launch_bound(unsigned threads) { return threads * 3 / 2; }
 
 /// The stack size of a thread, as large as CUDA's default limit.

@@ -153,7 +153,7 @@ void library_kernels::operation(const operation_request& request, CUstream strea
 void library_kernels::list(const list_request& request, CUstream stream) const {
   // A warp has 2 KiB in flight. A larger page has several warps. The sizes in an array of blocks are unknown here.
   constexpr std::size_t warps_of_block = max_list_threads / warp_size;
-  constexpr std::size_t most = 256;  // enough to use the bandwidth of a link or of the memory
+  constexpr std::size_t most = 256;  // enough blocks to use the bandwidth of a link or of the memory
   const std::size_t count = std::min(request.list.size(), most * warps_of_block);
   const std::size_t warps = request.list.has_pages() ? count * std::min((request.list.page_bytes() + 2047) / 2048, most)
                                                      : std::max(count, most / 2 * warps_of_block);

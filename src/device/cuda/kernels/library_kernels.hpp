@@ -36,8 +36,8 @@ inline constexpr std::size_t n_library_kernels = 10;
 /// The kernel of a collective. Empty if no kernel supports the operation and the type.
 [[nodiscard]] std::optional<library_kernel> kernel_of(const collective_request& request);
 
-/// The number of blocks of a request. It is the same on all members, except for collect(). One block moves about 40
-/// GB/s.
+/// The number of blocks of a request. The number is the same on all members, except for collect(). One block moves
+/// about 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
   // `oneshot` means that the team has staging memory for the one-shot algorithm. The algorithm is one-shot only if the
   // data also fits into this memory.

@@ -56,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(launch_bound(warp_size), 1)
   }
 }
 
-/// A kernel with used_stack_bytes of stack. It is launched only so that the driver allocates the memory for stacks.
+/// A kernel with used_stack_bytes of stack. The kernel is launched only so that the driver allocates the memory for
+/// stacks.
 extern "C" __global__ void __launch_bounds__(launch_bound(warp_size), 1) pgas_use_stack(unsigned at) {
   wait_for_predecessor();
   // Accessed by a variable index, so that the compiler does not keep the array in registers.
