@@ -28,12 +28,13 @@ struct page {
 
 /// An option or a positional argument.
 struct option {
-  std::vector<std::string> names = {};    ///< such as -e and --bytes; for a positional argument, its name
+  /// The option's names, such as -e and --bytes; for a positional argument, its name.
+  std::vector<std::string> names = {};
   std::string value = {};                 ///< the value, such as BYTES, or [BYTES] if it is optional; empty: no value
   std::string meaning = {};               ///< includes the default
   std::vector<std::string> choices = {};  ///< the values that completions offer; empty: any value is allowed
-  bool list = false;                      ///< accepts several choices, separated by commas
-  bool many = false;                      ///< a positional argument that may be repeated
+  bool list = false;                      ///< whether the option accepts several choices, separated by commas
+  bool many = false;                      ///< whether this is a positional argument that may be repeated
 
   [[nodiscard]] bool takes_value() const { return !value.empty(); }
   [[nodiscard]] bool may_lack_value() const { return value.starts_with('['); }
@@ -41,12 +42,13 @@ struct option {
 };
 
 struct command {
-  std::string name = {};  ///< such as pgas-perf; for a subcommand, such as pgas-perf map
+  std::string name = {};  ///< the name of the command, such as pgas-perf, or of a subcommand, such as pgas-perf map
   page says = {};
   std::vector<option> arguments = {};
   std::vector<option> options = {};
   std::vector<command> commands = {};
-  bool starts_program = false;  ///< the first word that is not an option begins the command line of another program
+  /// Whether the first word that is not an option begins the command line of another program.
+  bool starts_program = false;
 };
 
 /// The exit status of all tools for a wrong command line.

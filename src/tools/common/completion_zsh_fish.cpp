@@ -1,4 +1,5 @@
-// The completions of a command in zsh and in fish. Both shells parse options themselves, and need only a list of them.
+// The completions of a command in zsh and in fish. Both shells parse options themselves, and need only a list of the
+// options.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -131,7 +131,7 @@ row check_process_handles() {
 }
 
 row check_threads() {
-  constexpr int needed = 3;  // threads: the reader, the proxy, and UCX's thread
+  constexpr int needed = 3;  // the number of threads of a PE: the reader, the proxy, and UCX's thread
   std::atomic<int> ran{0};
   std::vector<std::thread> all;
   row result{"threads", verdict::ok, fmt::format("{} more can be started", needed)};

@@ -179,7 +179,7 @@ row check_access(world& joined) {
       problem = problem_of([&] {
         if (g(joined, counter.data(), me) != static_cast<std::uint64_t>(n))
           throw error(code::device_failed, "atomic updates were lost");
-        barrier(joined.team(), joined.stream());  // runs a kernel on every PE
+        barrier(joined.team(), joined.stream());  // this barrier runs a kernel on every PE
         joined.synchronize();
       });
     problem = gather_problems(joined, problem);

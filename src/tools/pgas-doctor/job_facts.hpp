@@ -26,7 +26,7 @@ struct job {
   int me = 0;
   std::vector<facts> pes;
   std::vector<int> host_of;               ///< the number of the host, indexed by PE
-  std::vector<std::vector<bool>> direct;  ///< for two PEs: whether they are expected to share memory
+  std::vector<std::vector<bool>> direct;  ///< whether two PEs are expected to share memory, indexed by both PEs
   [[nodiscard]] int n() const { return static_cast<int>(pes.size()); }
   [[nodiscard]] int hosts() const;
   /// The number of PEs on this PE's host.

@@ -79,7 +79,8 @@ std::vector<std::string> lanes_of(world& joined) {
 double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* source, std::size_t count, int pe) {
   constexpr int repeats = 5;
   const detail::deadline until(milliseconds(200));
-  put(joined, target, source, count, pe);  // makes the pages, registrations and connections before the measurement
+  // This put makes the pages, registrations and connections before the measurement.
+  put(joined, target, source, count, pe);
   quiet(joined);
   double best = 0;
   for (int i = 0; i < repeats && (i == 0 || !until.expired()); ++i) {

@@ -13,12 +13,12 @@ namespace pgas::doctor {
 enum class verdict {
   ok,       ///< programs run
   unknown,  ///< the doctor cannot decide, or the finding matters only later
-  slow,     ///< programs run, but slower or with less than the machine has
+  slow,     ///< programs run, but slower or with less memory or fewer devices than the machine has
   fails     ///< programs do not run
 };
 
 struct row {
-  std::string name;  ///< equal for the same check on all PEs
+  std::string name;  ///< the name of the check, the same on all PEs
   verdict is = verdict::ok;
   std::string found;
   std::string means{};     ///< the meaning; empty if the row is ok

@@ -98,7 +98,7 @@ void metrics_server::accept() {
   for (std::size_t i = 0; i < most_connections; ++i) {
     tcp_listener::caller next = listener_.accept();
     if (!next.fd) {
-      // no descriptors left, so the client waits
+      // if no descriptors are left, the client waits
       if (next.error != 0) loop_.pause(listener_.fd(), pause_without_means);
       return;
     }
@@ -185,7 +185,7 @@ bool metrics_server::write(client& to) {
     to.sent += static_cast<std::size_t>(sent);
   }
   ::shutdown(fd, SHUT_WR);
-  loop_.change(fd, POLLIN);  // until the other side has also closed the connection
+  loop_.change(fd, POLLIN);  // reads until the other side has also closed the connection
   return true;
 }
 

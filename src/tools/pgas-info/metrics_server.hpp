@@ -50,7 +50,7 @@ class metrics_server {
     std::string address;  ///< without the port
     pgas::detail::clock::time_point until;
     std::string request;
-    std::string response;     ///< empty: the request is not complete
+    std::string response;     ///< the response; empty if the request is not complete
     std::size_t sent = 0;     ///< the number of sent bytes of the response
     std::size_t dropped = 0;  ///< the number of dropped bytes after the request
   };

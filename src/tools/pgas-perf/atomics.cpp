@@ -21,8 +21,8 @@ struct compare_swap {
   }
 };
 
-/// One thread executes one operation after another. `Update` returns when its operation has taken effect or has its
-/// result.
+/// One thread executes one operation after another. `Update` returns when the operation has taken effect or has
+/// returned its result.
 template <class Update>
 struct latency_of : one_group {
   template <block_group Block>
@@ -75,7 +75,7 @@ std::uint64_t each_wrong(benchmark_world& s, const point& at, const job& j) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, std::size_t{at.blocks} * at.threads, [&](std::size_t i) {
     return ~s.source_word(j.to, i) + j.rounds();
-  });  // poison() has stored the complement; each round adds one
+  });  // poison() has stored the complement of the source words; each round adds one
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ struct row {
   std::string_view about;
   figure is = figure::latency;
   shape by = shape::group;
-  std::size_t least_bytes = 0;  ///< both limits 0: the row has no sizes
+  std::size_t least_bytes = 0;  ///< the limits of the sizes; if both limits are 0, the row has no sizes
   std::size_t most_bytes = 0;
   bool pair = false;  ///< whether only the two PEs of --pair are measured; the other PEs take part in barriers
   /// The bytes or operations of one iteration, from which bandwidths and rates are computed.
@@ -85,8 +85,8 @@ struct row {
   std::function<double(benchmark_world&, const point&, const job&)> run;
   /// The number of wrong words on this PE after the last run.
   std::function<std::uint64_t(benchmark_world&, const point&, const job&)> wrong;
-  bool each_alone = false;  ///< each thread acts alone, so scopes do not apply
-  bool slow = false;        ///< a run is one iteration, after one iteration of warm-up
+  bool each_alone = false;  ///< whether each thread calls the operation alone, so that scopes do not apply
+  bool slow = false;        ///< whether a run is one iteration, after one iteration of warm-up
 };
 
 /// row::most_bytes of a row without an upper limit.

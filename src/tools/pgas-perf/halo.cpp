@@ -5,9 +5,9 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// The value of a cell, modulo 2^64. Its five-point Laplacian is 8 everywhere, and adding 8 gives the value at the next
-/// time. So the value of every cell is known at any time, and a cell that was computed from old values of its
-/// neighbours stays wrong.
+/// The value of a cell, modulo 2^64. The five-point Laplacian of the values is 8 everywhere, and adding 8 to a value
+/// gives the value at the next time. So the value of every cell is known at any time, and a cell that was computed from
+/// old values of its neighbours stays wrong.
 [[nodiscard]] PGAS_HD std::uint64_t cell(std::uint64_t row, std::uint64_t column, std::uint64_t time) {
   return row * row + 3 * column * column + 8 * time;
 }
@@ -97,7 +97,7 @@ struct stencil : any_block {
     if (!has_other) return step.border(halo);
     step.block.sync();
     by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t index) {
-      // only the first group of a block continues
+      // the first group of each block copies the row
       if (which != step.block.block_rank() * (index / step.block.num_blocks())) return;
       const std::size_t offset = distance < 0 ? step.size.rows + 1 : 0;
       put_signal(ctx, group, step.to + offset * step.size.columns, step.to + row * step.size.columns, step.size.columns,

@@ -21,8 +21,8 @@ struct options {
   std::uint32_t repeats = 5;
   double milliseconds = 10;
   std::vector<scope> scopes;     ///< empty: all scopes of the heap
-  std::vector<unsigned> blocks;  ///< empty: 1, 4, 32 on GPUs, 1 on host heaps
-  unsigned threads = 0;          ///< threads of a block; 0: 1024 or 512 on GPUs, PGAS_HOST_BLOCK_THREADS on host heaps
+  std::vector<unsigned> blocks;  ///< empty: 1, 4 and 32 blocks on GPUs, 1 block on host heaps
+  unsigned threads = 0;  ///< the threads of a block; 0: 1024 or 512 on GPUs, PGAS_HOST_BLOCK_THREADS on host heaps
   std::vector<int> pair = {0, 1};
   bool check = true;
   bool list = false;

@@ -66,7 +66,7 @@ void add_collectives(const document& trace, releases& all) {
 
 stretch last_iteration(const document& trace) {
   stretch found{INT64_MAX, INT64_MIN};
-  // for barriers of the world: the number of PEs, and the end of the last call
+  // The barriers of the world, by number: how many PEs have called the barrier, and the end of the last call.
   std::map<std::uint64_t, std::pair<std::size_t, std::int64_t>> barriers;
   for_each_event(trace, [&](std::size_t, const event& item) {
     found.begin = std::min(found.begin, item.facts.begin);

@@ -13,8 +13,8 @@ namespace pgas_trace {
 
 /// The events that are printed.
 struct selection {
-  std::vector<std::string> callers;  ///< host, stream, kernel, proxy; empty: all
-  double from_ms = 0;                ///< measured from the first event of these callers
+  std::vector<std::string> callers;  ///< the selected callers: host, stream, kernel, proxy; empty: all
+  double from_ms = 0;                ///< the start of the selected time, measured from the first event of these callers
   double ms = std::numeric_limits<double>::infinity();
 };
 

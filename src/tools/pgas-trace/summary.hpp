@@ -33,7 +33,7 @@ struct total {
 struct summary {
   std::string job;
   std::int32_t pes = 0;
-  std::int64_t ns = 0;           ///< from the first to the last event
+  std::int64_t ns = 0;           ///< the time from the first to the last event
   std::int64_t clock_error = 0;  ///< the largest clock error of any PE
   std::uint64_t lost = 0;
   std::vector<std::string> remarks;

@@ -23,7 +23,7 @@ struct joining_pe {
 /// PEs.
 struct joining_job {
   int n = -1;
-  std::vector<joining_pe> pes;  ///< in the order of their numbers
+  std::vector<joining_pe> pes;  ///< the PEs, in the order of their numbers
 };
 
 /// The information in the name of a socket. Empty if the socket belongs to another program.
@@ -36,7 +36,7 @@ struct joining_job {
 
 /// A sentence with the PEs that wait, and the PEs that are missing on this host.
 [[nodiscard]] std::string say(const joining_job& job);
-/// say(), and a line for each PE.
+/// The sentence of say(), and a line for each PE.
 [[nodiscard]] std::string report(const joining_job& job);
 /// The report as JSON for programs.
 [[nodiscard]] nlohmann::ordered_json describe(const joining_job& job);

@@ -66,7 +66,8 @@ constexpr std::size_t most_at_once = 64;
 
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
-  std::vector<std::future<answered>> under_way;  // in parallel, because a stopped job takes a long time
+  // The jobs are asked in parallel, because a stopped job takes a long time.
+  std::vector<std::future<answered>> under_way;
   for (const job& item : find_jobs(pgas::config::from_environment().socket_directory)) {
     if (!may_be(asked.job, item)) continue;
     under_way.push_back(std::async(std::launch::async, [item] {

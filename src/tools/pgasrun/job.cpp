@@ -63,7 +63,8 @@ job::job(job_options options)
             {.aborted =
                  [this](int rank, std::string_view reason) {
                    handle_signals();
-                   if (stage_ != stage::running) return;  // a consequence of the end of a PE that was already reported
+                   // Only a consequence of the end of another PE, which was already reported.
+                   if (stage_ != stage::running) return;
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
                    begin_ending(stage::grace_period, options_.grace_period);
                  },
@@ -74,7 +75,7 @@ job::job(job_options options)
                    // A process closes its connections just before it ends, and its exit status is a better reason.
                    if (!process.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
-                   announce(process);  // announced first, before the failures of PEs that receive this failure
+                   announce(process);  // this failure is announced before the failures of PEs that receive it
                    return describe(process);
                  },
              .turned_away =

@@ -64,7 +64,7 @@ class job {
   stage stage_ = stage::running;
   std::optional<clock::time_point> next_stage_;
   std::optional<clock::time_point> time_is_up_;
-  bool told_to_end_ = false;   // ended by a signal or by --timeout
+  bool told_to_end_ = false;   // whether a signal or --timeout has ended the job
   std::optional<int> status_;  // the exit status of the first failure
 };
 

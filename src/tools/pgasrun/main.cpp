@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
     pgas::detail::allow_descriptors_for(asked.job.processes);
     return pgas::boot::job{std::move(asked.job)}.run();
   } catch (const std::exception& e) {
-    // not fmt::print(), which throws if the output is closed
+    // std::fputs() and not fmt::print(), which throws if the output is closed
     std::fputs(fmt::format("pgasrun: {}\n", e.what()).c_str(), stderr);
     return status_of_no_start;
   }

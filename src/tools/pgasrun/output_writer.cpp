@@ -49,11 +49,12 @@ tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
 
 bool tagged_stream::pump() {
   if (to_.broken()) return false;  // the caller then closes the pipe, which the PE detects
-  char chunk[64 << 10];            // limited, so that a PE that prints all the time does not block the loop
+  char chunk[64 << 10];  // the buffer is limited, so that a PE that prints all the time does not block the loop
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
-  constexpr std::size_t longest_line = 1 << 20;  // output without line ends is cut into lines of this length
+  // The longest line; longer output without line ends is cut into several lines.
+  constexpr std::size_t longest_line = 1 << 20;
   print_lines(got <= 0 || pending_.size() > longest_line);
   return got > 0;
 }

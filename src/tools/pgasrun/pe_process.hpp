@@ -17,7 +17,7 @@ using namespace detail;  // namespace of src/common
 
 struct pe_process {
   int rank = -1;
-  pid_t pid = -1;      ///< also the id of its process group
+  pid_t pid = -1;      ///< the process id, which is also the id of the process group
   unique_fd requests;  ///< the other end of the socket that the process inherits
   unique_fd output;    ///< the standard output of the process, if lines are tagged
   unique_fd errors;

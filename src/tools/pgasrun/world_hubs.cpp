@@ -20,7 +20,8 @@ void world_hubs::receive(int rank, int requests) {
     world_request request;
     received_packet got = receive_packet(requests, writable_bytes_of(request));
     if (got.what == received_packet::status::nothing_yet) return;
-    if (got.what == received_packet::status::closed) return loop_.forget(requests);  // no process has the other end
+    // No process has the other end of the socket.
+    if (got.what == received_packet::status::closed) return loop_.forget(requests);
     if (got.descriptors_lost) told_.turned_away(rank);
     // If the library has another version, the answer is that its socket is closed.
     if (got.fds.size() == 1 && got.bytes.size() == sizeof(request) && request.magic == world_request::expected_magic &&

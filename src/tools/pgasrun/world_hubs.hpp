@@ -16,7 +16,8 @@ class world_hubs {
  public:
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
-    std::function<std::string(int rank)> fell_silent;  ///< returns the reason that the other members receive
+    /// Called if a connection is lost; returns the reason that the other members receive.
+    std::function<std::string(int rank)> fell_silent;
     /// Called if no descriptor is left for the connection of the rank.
     std::function<void(int rank)> turned_away;
   };
@@ -39,7 +40,8 @@ class world_hubs {
   listener told_;
   std::vector<std::size_t> next_world_;            // by rank
   std::vector<std::optional<std::string>> ended_;  // by rank
-  std::vector<std::unique_ptr<world_hub>> hubs_;   // indexed by world; null if all members have arrived and left
+  // The hubs, indexed by world; null if all members have arrived and left.
+  std::vector<std::unique_ptr<world_hub>> hubs_;
 };
 
 }  // namespace pgas::boot

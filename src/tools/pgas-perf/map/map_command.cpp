@@ -75,7 +75,7 @@ class progress_line {
   }
   ~progress_line() {
     if (!shown_) return;
-    std::fputs("\r\033[K", stderr);  // not fmt::print(), which throws if the terminal is gone
+    std::fputs("\r\033[K", stderr);  // std::fputs() and not fmt::print(), which throws if the terminal is gone
     std::fflush(stderr);
   }
   progress_line() = default;
@@ -106,7 +106,8 @@ void expect_writable(const std::string& file) {
 
 /// *Errors* invalid_argument if the options leave no step to measure.
 void expect_steps(const map_options& how, const world_map& now, std::size_t steps) {
-  const std::size_t least = std::max<std::size_t>(64, 8 * now.size());  // one word from each PE to each PE
+  // Enough bytes for one word in the slot of each PE.
+  const std::size_t least = std::max<std::size_t>(64, 8 * now.size());
   if (now.bytes < least)
     throw error(code::invalid_argument, fmt::format("--bytes is less than {}, too few for {} PEs", least, now.size()));
   if (steps == 0 && now.size() > 1)

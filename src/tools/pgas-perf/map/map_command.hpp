@@ -13,7 +13,7 @@ namespace pgas::perf {
 struct map_options {
   std::vector<std::string> measures = {"bandwidth", "latency", "atomics"};
   std::vector<std::string> patterns = {"alone", "shift", "incast", "all"};
-  std::size_t bytes = 0;      ///< bytes of a put in the maps of bandwidth; 0: 4 MiB on the host heap, 16 MiB on GPUs
+  std::size_t bytes = 0;      ///< the size of a put in the maps of bandwidth; 0: 4 MiB on the host heap, 16 MiB on GPUs
   double milliseconds = 5;    ///< the duration of a run
   std::uint32_t repeats = 3;  ///< the number of runs, whose median is used
   bool quick = false;
@@ -21,7 +21,7 @@ struct map_options {
   double tolerance_percent = 10;
   std::string save;  ///< a file; "-": standard output, in place of the tables
   std::string compare;
-  std::size_t width = 0;  ///< columns; 0: as wide as the terminal
+  std::size_t width = 0;  ///< the width of the output in columns; 0: as wide as the terminal
   std::string colour = "auto";
   bool matrices = false;
 };

@@ -113,7 +113,7 @@ std::string crowding_of(const world_map& map, const square<std::uint64_t>& words
                      cores == 1 ? "" : "s");
 }
 
-/// The map that contains the step's figures. It is made with the first figure.
+/// The map that contains the step's figures. The map is made when it gets its first figure.
 pair_map& map_for(world_map& map, const planned_step& step, std::string_view unit) {
   for (pair_map& each : map.maps)
     if (each.measure == step.what->name && each.in == name_of(step.traffic.in)) return each;

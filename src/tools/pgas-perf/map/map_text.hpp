@@ -13,7 +13,7 @@ namespace pgas::perf {
 struct text_style {
   std::size_t width = 100;  ///< columns; at least 80
   bool colour = false;
-  bool matrices = false;  ///< print matrices also for many PEs, in bands as wide as the terminal
+  bool matrices = false;  ///< whether to print matrices also for many PEs, in bands as wide as the terminal
 };
 
 /// For more PEs than this number, matrices are printed only on request.

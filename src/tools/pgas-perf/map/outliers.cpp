@@ -87,7 +87,7 @@ class shares {
   }
 
   const pair_map& map_;
-  square<std::size_t> kinds_;  ///< kinds of routes as numbers
+  square<std::size_t> kinds_;  ///< the kind of each pair's route, as a number
   square<double> left_;
   std::vector<double> medians_;  ///< medians by kind
 };

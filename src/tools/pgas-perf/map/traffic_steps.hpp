@@ -11,10 +11,10 @@ namespace pgas::perf {
 
 /// The transfers that run at the same time.
 enum class pattern : std::uint8_t {
-  alone,   ///< one ordered pair, all other PEs idle
-  shift,   ///< each PE to the PE that is d further, for every distance d
-  incast,  ///< all PEs to one PE, for every PE
-  all,     ///< each PE to all other PEs; measured by a separate row
+  alone,   ///< one ordered pair of PEs transfers, and all other PEs are idle
+  shift,   ///< each PE transfers to the PE whose number is larger by d (modulo the number of PEs), for every d
+  incast,  ///< all other PEs transfer to one PE, for every PE
+  all,     ///< each PE transfers to all other PEs; a separate row measures this pattern
 };
 
 /// Transfers that run at the same time. `to[pe]` is the target of `pe`, or -1 if `pe` does not transfer.

@@ -51,10 +51,10 @@ struct world_map {
   std::string version;
   std::string heap;  ///< "host" or "cuda"
   std::vector<mapped_pe> pes;
-  std::size_t bytes = 0;      ///< the bytes of a transfer in the maps of bandwidth
-  bool quick = false;         ///< pairs of the pattern "alone" shared the machine with other disjoint pairs
-  double seconds = 0;         ///< the duration of the measurement
-  std::string note;           ///< the reason why the figures are doubtful; empty if they are not doubtful
+  std::size_t bytes = 0;  ///< the bytes of a transfer in the maps of bandwidth
+  bool quick = false;  ///< whether other disjoint pairs transferred at the same time as a pair of the pattern "alone"
+  double seconds = 0;  ///< the duration of the measurement
+  std::string note;    ///< the reason why the figures are doubtful; empty if they are not doubtful
   square<std::string> kinds;  ///< the kinds of routes: "direct, same host"
   square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured if it is not known
   square<std::string> links;  ///< the kind of link: "NVLink"
