@@ -28,7 +28,7 @@ int number(const char* name, const char* otherwise) { return std::atoi(setting(n
 
 void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-/// The state of the driver in this process. It is never destroyed, because threads of streams use it.
+/// The state of the driver in this process. The state is never destroyed, because threads of streams use it.
 struct driver {
   fake_cuda::memory memory;
   std::mutex mutex;  ///< guards streams
@@ -301,7 +301,7 @@ CUresult stream_capture_info(CUstream, CUstreamCaptureStatus* status, cuuint64_t
 CUresult exchange_capture_mode(CUstreamCaptureMode*) { return CUDA_SUCCESS; }
 
 CUresult copy_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream on) {
-  if (all_memory().type_at(from) == 0) {  // pageable memory is read during the call
+  if (all_memory().type_at(from) == 0) {  // pageable memory is read during the call, as by a real driver
     const auto* const begin = static_cast<const char*>(pointer(from));
     return enqueue(on, [to, copy = std::vector<char>(begin, begin + bytes)] {
       std::memcpy(pointer(to), copy.data(), copy.size());

@@ -86,7 +86,7 @@ TEST(host_lock, goes_round_in_the_order_of_arrival) {
   expect_no_error(run_worlds(4, [](world& w) {
     guarded shared(w);
     symmetric<std::int32_t> turns =
-        w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: the holders of the lock, in order
+        w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: the PEs that have held the lock, in order
     lock_t* const lock = shared.lock.data() + 2;
     const int home = detail::device_lock_words(w.context(), lock).home();
     const auto wait_for_last = [&](int pe) {  // waits until `pe` is the last in the queue

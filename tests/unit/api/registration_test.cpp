@@ -33,7 +33,7 @@ team pair_of(world& w) { return w.team().split(w.my_pe() / 2, 0); }
 TEST(registration, of_a_team_is_its_members_memory_and_nobody_elses) {
   expect_no_error(run_worlds(5, [](world& w) {
     const int me = w.my_pe();
-    const team evens = w.team().split(me % 2, -me);  // in the reverse order of the world
+    const team evens = w.team().split(me % 2, -me);  // the team numbers its members in the reverse order of the world
     const buffer mine(w, evens, (me % 2 == 0 ? 4 : 2) * MiB);
     const std::size_t last = mine.alias.size() / word - 1;
     const int right = evens.world_pe((evens.my_pe() + 1) % evens.n_pes());
@@ -86,7 +86,7 @@ TEST(registration, what_a_peer_still_uses_stays_though_its_owner_has_dropped_all
   expect_no_error(run_worlds(2, [](world& w) {
     std::optional<buffer> mine(std::in_place, w, w.team());
     std::uint64_t* const alias = mine->shared();
-    if (w.my_pe() == 0) mine.reset();  // releases the registration, then the memory
+    if (w.my_pe() == 0) mine.reset();  // releases the registration, and then frees the memory
     w.barrier_all();
     EXPECT_EQ(collect_released(w), 0u);
     if (w.my_pe() == 1) {
@@ -264,7 +264,7 @@ TEST(registration, is_refused_where_sizes_differ_or_a_piece_is_not_whole) {
       EXPECT_NE(text.find("PE 2 registers 6291456 bytes"), std::string::npos) << text;
     }
     EXPECT_EQ(code_of([&] { const registration part(back, memory.data(), 2 * MiB); }), code::invalid_argument);
-    const shared_memory small = shared_memory::make({w.device()}, 100);  // lies in a piece of 2 MiB
+    const shared_memory small = shared_memory::make({w.device()}, 100);  // the 100 bytes are in a piece of 2 MiB
     EXPECT_EQ(code_of([&] { const registration alias(back, small.data(), small.size()); }), code::invalid_argument);
     { const registration alias(back, small.data(), 2 * MiB); }
     EXPECT_EQ(collect_released(back), 1u);

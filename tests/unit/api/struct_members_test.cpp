@@ -218,7 +218,7 @@ TEST(struct_members, c_options_have_a_size) {
   EXPECT_NE(std::string(pgas_sharing_error()).find("install the libpgas of the program's headers"), std::string::npos);
   pgas_ticket_options whole{};
   whole.user = -1;
-  whole.read_only = 1;  // behind the end of the smaller struct, so the library does not read this member
+  whole.read_only = 1;  // this member is behind the end of the smaller struct, so the library does not read it
   EXPECT_EQ(pgas_shared_ticket_sized(memory, &whole, offsetof(pgas_ticket_options, ready), text), 0);
   pgas_opened_memory* opened = nullptr;
   ASSERT_EQ(pgas_open_memory(text, PGAS_PLACE_ANY, 10000, &opened), 0) << pgas_sharing_error();

@@ -114,7 +114,7 @@ TEST(threads, operate_while_another_allocates) {
     in_threads(threads + 1, [&](int thread) {
       if (thread < threads) return work(w, words, thread);
       void* block = nullptr;
-      for (std::size_t i = 1; i <= 18; ++i) {  // collective, called by one thread of each PE; the heap grows meanwhile
+      for (std::size_t i = 1; i <= 18; ++i) {  // collective calls by one thread of each PE, during which the heap grows
         block = w.reallocate_bytes(block, i << 20);
         w.free(w.allocate_bytes(1000 * i));
         w.barrier_all();

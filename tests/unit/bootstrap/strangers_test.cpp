@@ -162,7 +162,7 @@ TEST(strangers, who_say_hello_and_cannot_prove_it) {
     (void)all.back().hear_answer();
     all.back().say(random_bits());
     EXPECT_TRUE(all.back().is_hung_up_on());
-    all.emplace_back(id).say(bytes_of(rank2_of_3));  // this connection offers no proof
+    all.emplace_back(id).say(bytes_of(rank2_of_3));  // this connection sends no proof
     (void)all.back().hear_answer();
   });
 }

@@ -40,7 +40,7 @@ TEST(unique_id, names_only_the_interface_asked_for) {
 TEST(unique_id, needs_an_interface_that_is_up) {
   constexpr int not_allowed = 77;
   const pid_t child = ::fork();
-  if (child == 0) {  // in a separate network namespace whose interfaces are all down
+  if (child == 0) {  // the child is in a separate network namespace whose interfaces are all down
     if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(not_allowed);
     try {
       const error e = thrown_by([] { (void)make_unique_id(); });

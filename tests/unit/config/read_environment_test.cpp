@@ -299,7 +299,7 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   const config c = config::from_environment();
   (void)config::from_environment();  // logged once per process
   ::setenv("PGAS_RANK", "1", 1);
-  (void)config::from_environment();  // not the first PE, so nothing is logged
+  (void)config::from_environment();  // this PE is not the first PE, so it logs nothing
   for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_CREW", "PGAS_RANK"}) ::unsetenv(name);
 
   EXPECT_EQ(c.host_block_threads, 5);

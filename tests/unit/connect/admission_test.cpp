@@ -50,7 +50,7 @@ TEST(admission, a_connection_that_has_introduced_itself_is_not_reported_at_the_e
   door of;
   handshake one(connected_to(of.address()), of.secret, from_1_to_0);
   of.accept();
-  ASSERT_EQ(one.send_hello(), 0);  // arrives after the last turn of the loop
+  ASSERT_EQ(one.send_hello(), 0);  // this hello arrives after the last turn of the loop
   of.accepting.refuse_all();
   EXPECT_EQ(of.refused, std::vector<std::string>());
 }

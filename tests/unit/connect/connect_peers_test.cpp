@@ -48,11 +48,11 @@ TEST(peer_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
     EXPECT_EQ(::send(held.back().get(), flood.data(), flood.size(), MSG_NOSIGNAL), static_cast<ssize_t>(flood.size()));
 
     const hello as_pe_2{.from = 2, .to = 0, .nonce = random_bits()};
-    held.push_back(connect_now(where));  // the right messages with the wrong secret
+    held.push_back(connect_now(where));  // the messages are right, but the secret is wrong
     send_message(held.back(), as_pe_2);
     send_message(held.back(), random_bits());
 
-    held.push_back(connect_now(where));  // a message of PE 2 to another process
+    held.push_back(connect_now(where));  // a message that PE 2 could send to another process
     send_message(held.back(), as_pe_2);
     send_message(held.back(), handshake::code_of(derive_job_key(decode_descriptors(introductions)),
                                                  handshake::role::connecting, as_pe_2, random_bits()));
@@ -144,10 +144,11 @@ tcp_address here(const tcp_listener& listener) { return tcp_address::parse("127.
 TEST(peer_connector, addresses_are_tried_until_the_right_pe_answers) {
   introduced_pair pair;
   const tcp_listener real = listen_anywhere();
-  const tcp_listener echo = listen_anywhere();  // sends back what it receives
+  const tcp_listener echo = listen_anywhere();  // this listener sends back the bytes that it receives
   const tcp_listener closing = listen_anywhere();
   const tcp_listener own = listen_anywhere();
-  const tcp_address nobody = here(listen_anywhere());  // made last, because the system may reuse its port
+  // This listener is made last, because the system may reuse its port.
+  const tcp_address nobody = here(listen_anywhere());
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
   std::atomic<bool> done{false};
   std::thread impostor([&] {
@@ -182,7 +183,8 @@ TEST(peer_connector, when_no_address_works_each_is_named_with_its_answer) {
     pair.settings.join_timeout = std::chrono::milliseconds(4000);
     const tcp_listener silent = listen_anywhere();
     const tcp_listener own = listen_anywhere();
-    const tcp_address nobody = here(listen_anywhere());  // made last, because the system may reuse its port
+    // This listener is made last, because the system may reuse its port.
+    const tcp_address nobody = here(listen_anywhere());
     const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, own)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_unreachable) << end->what();
@@ -279,7 +281,7 @@ TEST(peer_connector, what_another_process_sends_over_a_connection_is_a_failure_t
       return;
     }
     const peer_socket joined = join_by_hand(exchange);
-    control_header header;  // like the header from a relay that does not have the keys
+    control_header header;  // a header that a relay without the keys could send
     header.call = collective::barrier;
     EXPECT_EQ(::send(joined.fd.get(), &header, sizeof(header), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(header)));
     char text[1000];

@@ -39,7 +39,7 @@ struct one_end {
  private:
   static std::array<unique_fd, 2> make_pair() {
     std::array<unique_fd, 2> ends = connected_pair();
-    const int small = 4096;  // small, so that the socket splits messages of a few thousand bytes
+    const int small = 4096;  // the buffer is small, so that the socket splits messages of a few thousand bytes
     ::setsockopt(ends[1].get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     return ends;
   }

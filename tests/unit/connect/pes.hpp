@@ -43,13 +43,13 @@ std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
                                                  const std::function<void(bootstrap&)>& body);
 std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body);
 
-/// Throws an error with the text unless the condition holds. It is for forked PEs, where a failed EXPECT_ is not
-/// reported.
+/// Throws an error with the text unless the condition holds. Forked PEs use this function, because a failed EXPECT_ is
+/// not reported there.
 inline void require(bool condition, const std::string& text) {
   if (!condition) throw std::runtime_error("required: " + text);
 }
 
-/// The memory of a bootstrap among forked processes. It is made before the processes are forked.
+/// The memory of a bootstrap among forked processes. The object is made before the processes are forked.
 class shared_page;
 std::shared_ptr<shared_page> make_shared_page(int n);
 std::unique_ptr<bootstrap> make_process_bootstrap(std::shared_ptr<shared_page> page, int rank);

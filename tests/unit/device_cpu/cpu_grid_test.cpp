@@ -36,7 +36,8 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
     EXPECT_EQ(block.num_blocks(), blocks);
     ++ran[block.block_rank()][block.thread_rank()];
     ++arrived;
-    while (arrived < blocks * threads) std::this_thread::yield();  // blocks wait for one another
+    // The blocks wait for one another, so all blocks must run at the same time.
+    while (arrived < blocks * threads) std::this_thread::yield();
     block.sync();
   });
   on->synchronize(nullptr);
@@ -125,7 +126,7 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   ASSERT_TRUE(own);
   EXPECT_NE(std::string(own->what()).find("of its own"), std::string::npos) << own->what();
   holdings after = before;
-  after.threads += 1;  // one thread more than in the stream's own grid
+  after.threads += 1;  // the thread of the device's own stream remains
   EXPECT_EQ(settle_at(after), after);
 }
 

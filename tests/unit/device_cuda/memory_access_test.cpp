@@ -76,7 +76,7 @@ TEST_F(memory_access_on_gpu, everything_takes_effect_in_its_order) {
     std::mt19937_64 random(sizes.updates);
     std::vector<std::byte> model(8 * words);
     memory->write(there_, model.data(), {model.size()});
-    std::deque<std::pair<std::uint64_t, std::uint64_t>> results;  // pairs of the found and the expected value
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> results;  // each pair is the found and the expected value
     for (int i = 0; i < 200'000; ++i) {
       const bool wide = random() % 2 == 0;
       const std::size_t place = wide ? random() % words * 8 : random() % (2 * words) * 4;

@@ -31,7 +31,7 @@ config with_limit() {
 /// The collectives that PE 1 has enqueued before it leaves. PE 0 waits for the third collective.
 struct leaver {
   int enqueued = 0;
-  bool captured = false;  ///< a further collective, captured into a graph
+  bool captured = false;  ///< whether PE 1 has also captured a collective into a graph
   milliseconds before_it{0};
   milliseconds before_the_wait{0};
 };

@@ -137,7 +137,7 @@ TEST_P(leader_ends, at_the_first_sign_of_a_failure_and_every_other_pe_has_its_ca
     const auto end = thrown_by([&] {
       if (leads) {
         how.leader(pe.control_plane);
-        ::pause();  // until the callback ends this process
+        ::pause();  // waits until the callback ends this process
       }
       if (exchange.rank() == 1) {
         how.other(pe.control_plane);

@@ -14,7 +14,8 @@ namespace {
 TEST(hosts_failure, a_time_limit_names_who_is_missing) {
   const auto ends = run_threads_on({0, 0, 1}, [](bootstrap& exchange) {
     config settings = quick();
-    settings.wait_timeout = std::chrono::milliseconds(1500);  // enough for the other PEs on a busy machine
+    // Long enough for the PEs that take part, also on a busy machine.
+    settings.wait_timeout = std::chrono::milliseconds(1500);
     joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() != 2) pe.control_plane.barrier();
     while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -76,7 +76,7 @@ TEST(signal_bell, a_child_does_not_ring_for_its_parent) {
               pgas::log::logger log(log_level::error);
               signal_bell one(log);
               const int child = in_child([&] {
-                ::raise(SIGUSR1);  // must not end the process
+                ::raise(SIGUSR1);  // this signal must not end the process
                 signal_bell own(log);
                 ::raise(SIGUSR1);
                 return rings(own) ? 0 : 1;

@@ -103,7 +103,7 @@ TEST_P(failure_on_hosts, the_cause_is_heard_before_the_end_of_whoever_heard_it_f
         pe.control_plane.fail("root cause");
         return;
       }
-      pe.control_plane.barrier();  // throws; then this PE ends without leaving
+      pe.control_plane.barrier();  // the barrier throws; then this PE ends without leaving
     });
     for (const std::size_t pe : {0u, 2u, 3u}) {
       ASSERT_TRUE(ends[pe]);
@@ -213,7 +213,7 @@ TEST(control_plane_failure, a_failure_is_logged_once) {
 TEST_P(failure_on_hosts, a_killed_process_is_named_within_two_seconds) {
   const auto ends = run_processes_on(hosts({0, 0, 1, 1}), [](bootstrap& exchange) {
     config settings = quick();
-    settings.wait_timeout = std::chrono::milliseconds(0);  // only the death itself may end the wait
+    settings.wait_timeout = std::chrono::milliseconds(0);  // without a time limit, only the death ends the wait
     std::atomic<bool> told{false};
     joined_pe pe(exchange, settings, [&](const error&) { told = true; });
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
@@ -321,7 +321,8 @@ TEST(control_plane_failure, a_low_limit_of_descriptors_is_raised_where_that_is_a
   const auto ends = run_processes(4, [](bootstrap& exchange) {
     rlimit limit{};
     require(::getrlimit(RLIMIT_NOFILE, &limit) == 0, "the limit");
-    limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each of the other PEs
+    // Too few descriptors for a listener and for a socket to each of the other PEs.
+    limit.rlim_cur = count_holdings().fds + 3;
     require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "a lower limit");
     joined_pe pe(exchange);
     pe.control_plane.barrier();

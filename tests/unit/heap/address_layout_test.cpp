@@ -139,7 +139,7 @@ TEST(address_layout, limits_larger_than_the_machine_are_cut_to_the_addresses_the
     config settings = small_heap();
     settings.heap_limit = 0;
     heap_pe at(exchange, settings, [](faulty_device& device) {
-      device.memory = std::size_t{1} << 50;  // more memory than a process has addresses
+      device.memory = std::size_t{1} << 50;  // the device has more memory than a process has addresses
       device.most_addresses = GiB;
     });
     EXPECT_EQ(at.heap->usage().limit, GiB / 4);  // the upper half of a slot is for team segments

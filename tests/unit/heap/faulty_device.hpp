@@ -32,13 +32,13 @@ class faulty_device : public detail::device {
     plan_.reset();
     refused_.clear();
   }
-  bool spans_slots = false;                      ///< the device has spans, if the inner device has them
-  bool refuse_hints = false;                     ///< all requested addresses count as in use
+  bool spans_slots = false;                      ///< whether the device has spans, if the inner device has them
+  bool refuse_hints = false;                     ///< whether all requested addresses count as in use
   std::size_t most_addresses = ~std::size_t{0};  ///< larger reservations fail
   heap_kind kind = heap_kind::host;              ///< the kind that the device reports
-  std::size_t memory = 0;                        ///< 0: the memory of the machine
-  std::vector<handle_kind> kinds;                ///< empty: the kinds of the inner device
-  int segments = 0;                              ///< the number of created and imported segments that exist
+  std::size_t memory = 0;                        ///< the size of the device's memory; 0: the memory of the machine
+  std::vector<handle_kind> kinds;  ///< the handle kinds of the device; empty: the kinds of the inner device
+  int segments = 0;                ///< the number of created and imported segments that exist
   int mappings = 0;
   int reservations = 0;
 

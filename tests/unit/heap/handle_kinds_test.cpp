@@ -220,8 +220,9 @@ INSTANTIATE_TEST_SUITE_P(all, failing_steps,
 
 TEST_P(failing_steps, are_undone_on_all_pes) {
   const auto [which, where, nth] = GetParam();
-  if ((which == step::create || which == step::export_segment) && nth > 1) return;  // one call for each growth
-  if (which == step::import_segment && nth > 2) return;                             // a PE has two peers
+  // Each growth of the heap makes one such call.
+  if ((which == step::create || which == step::export_segment) && nth > 1) return;
+  if (which == step::import_segment && nth > 2) return;  // a PE has two peers
   const holdings before = count_holdings();
   const auto ends = run_threads(3, [&, which = which, where = where, nth = nth](bootstrap& exchange) {
     heap_pe at(exchange);

@@ -109,7 +109,8 @@ TEST(heap, grows_by_segments_and_says_so) {
     EXPECT_EQ(at.grown_to, (std::vector<std::size_t>{4 * MiB, 22 * MiB, 34 * MiB}));
     EXPECT_EQ(at.heap->usage().limit, 256 * MiB);
     EXPECT_EQ(at.heap->usage().allocations, 4u);
-    std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);  // across the border between two segments
+    // The range crosses the border between two segments.
+    std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);
     at.pe.control_plane.barrier();
     EXPECT_EQ(std::count(second, second + 20 * MiB, static_cast<std::byte>(2 - at.me)),
               static_cast<std::ptrdiff_t>(20 * MiB));
@@ -263,7 +264,7 @@ TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
 TEST(heap, with_checks_every_call_is_compared) {
   expect_no_error(run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.checks = exchange.rank() == 2;  // one PE that requests checks is enough
+    settings.checks = exchange.rank() == 2;  // if one PE requests checks, all PEs are checked
     heap_pe at(exchange, settings);
     auto* a = at.allocate<std::byte>(4096);
     const auto different = [&](std::size_t bytes, std::size_t alignment, const std::string& text) {
@@ -292,7 +293,7 @@ TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     heap_pe at(exchange);
     static_cast<void>(at.allocate<char>(1));
-    if (at.me == 1) return;  // ends without leaving the world
+    if (at.me == 1) return;  // PE 1 ends without leaving the world
     const auto end = thrown_by([&] { static_cast<void>(at.heap->allocate(32 * MiB, 16)); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_lost) << end->what();

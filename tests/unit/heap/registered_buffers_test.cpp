@@ -68,7 +68,8 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
     at.pe.control_plane.barrier();
     const auto left = static_cast<std::size_t>((at.me + at.n - 1) % at.n);
     for (const std::size_t offset : {std::size_t{0}, 2 * MiB - 8, 2 * MiB, 9 * MiB, 12 * MiB - 8})
-      EXPECT_EQ(*memory.as<std::uint64_t>(offset), offset + left);  // accessed by the program's own address
+      // The program accesses the memory by its own address.
+      EXPECT_EQ(*memory.as<std::uint64_t>(offset), offset + left);
     *memory.as<std::uint64_t>(4 * MiB) = 77;
     memory.release();
     at.pe.control_plane.barrier();

@@ -11,8 +11,9 @@ namespace {
 
 using detail::command_kind;
 
-constexpr int few = 4;           ///< turns: as long as a round trip, and shorter than the delay of an acknowledgement
-constexpr int too_many = 1'000;  ///< turns: longer than any delay
+/// The number of turns of a round trip, fewer than the turns by which an acknowledgement is delayed.
+constexpr int few = 4;
+constexpr int too_many = 1'000;  ///< more turns than any delay
 
 class proxy_acknowledgement : public ::testing::Test {
  protected:
@@ -137,7 +138,7 @@ TEST_F(proxy_acknowledgement, of_a_quarter_of_the_commands_in_flight_goes_at_onc
 
 TEST_F(proxy_acknowledgement, of_parts_of_a_bulk_put_goes_at_once) {
   stepped_world world(2, false);
-  constexpr std::size_t parts = 3;  // less than a quarter of the window
+  constexpr std::size_t parts = 3;  // fewer messages than a quarter of the window
   const std::size_t bytes = parts * (detail::largest_message - 1024);
   const producer ring = world.produce(0);
   ring.push(put(1, 0, data_.data(), bytes));

@@ -102,11 +102,11 @@ TEST(proxy_device_engine, operations_of_one_message_are_executed_in_order) {
 TEST(proxy_device_engine, atomic_operations_are_ordered_by_a_fence_between_them) {
   stepped_world world(2, false, 11, &enough);
   const producer ring = world.produce(0);
-  ring.push(make(detail::command_kind::fence, 1));  // there is no earlier operation
+  ring.push(make(detail::command_kind::fence, 1));  // this fence has no earlier operation to order
   for (const std::uint64_t word : {0u, 8u}) ring.push(add(1, word, 1));
   ring.push(make(detail::command_kind::fence, 1));
   for (const std::uint64_t word : {16u, 24u}) ring.push(add(1, word, 1));
-  ring.push(make(detail::command_kind::fence, 0));  // the fence is for another PE
+  ring.push(make(detail::command_kind::fence, 0));  // this fence is for another PE
   ring.push(add(1, 32, 1));
   ring.push(signal(1, 40, 1));
   ring.push(add(1, 48, 1));
@@ -152,7 +152,7 @@ TEST(proxy_device_engine, replies_to_a_lost_pe_do_not_reach_another) {
   std::vector<std::byte> here(1000);
   for (std::size_t i = 0; i < 1000; i += 100) world.produce(2).push(get(0, &here[i], 64 + i, 100));
   world.send_all(2);
-  for (int i = 0; i < 5; ++i) world.turn(0);  // refuses PE 1, and replies to PE 2 from the same buffers
+  for (int i = 0; i < 5; ++i) world.turn(0);  // PE 0 refuses PE 1, and replies to PE 2 from the same buffers
   for (int i = 0; i < 5; ++i) world.turn(2);
   EXPECT_EQ(world.failures(0), 1);
   EXPECT_EQ(world.failures(2), 0);

@@ -20,11 +20,11 @@ class lazy_device final : public unit_test::faulty_device {
   std::size_t waits = 0;    ///< the number of synchronize() calls
   std::size_t copies = 0;   ///< the number of enqueued copies
   std::size_t updates = 0;  ///< the number of enqueued batches
-  /// the flags of the updates in the batches
+  /// for each update of the batches: whether it is fenced
   std::vector<bool> fenced;
   /// the order of remote writes that devices report if they are made from now on
   static inline detail::remote_writes order = detail::remote_writes::visible;
-  std::string done;  ///< one letter for each call: Copy, Update, Flush
+  std::string done;  ///< the first letter of each call: Copy, Update, Flush
   std::function<void()> before_work = [] {};
 
   ~lazy_device() override { work(); }

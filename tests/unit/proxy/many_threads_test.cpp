@@ -156,7 +156,7 @@ TEST(proxy_rings, a_thread_that_wakes_the_proxy_is_served_after_a_long_pause) {
   proxied_world world(2);
   const producer ring = world[0].produce();
   for (std::uint64_t round = 1; round <= 3; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // afterwards the proxy no longer polls
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // after this time the proxy no longer polls
     ring.push(add(1, 8, 1));
     world[0].proxy().wake();
     ring.quiet();

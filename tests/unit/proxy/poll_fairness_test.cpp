@@ -11,8 +11,9 @@
 namespace pgas::testing {
 namespace {
 
-constexpr std::uint64_t undisturbed = 300;  ///< nanoseconds of a yield if no other thread waits for the core
-constexpr std::uint64_t contended = 2'500;  ///< nanoseconds of a yield if another thread waits for the core
+/// The nanoseconds that a yield takes if no other thread waits for the core.
+constexpr std::uint64_t undisturbed = 300;
+constexpr std::uint64_t contended = 2'500;  ///< the nanoseconds that a yield takes if another thread waits for the core
 
 /// The number of calls without a yield before the next call that yields.
 int skipped(detail::yield_rhythm& rhythm) {

@@ -66,7 +66,7 @@ TEST(progress_engine, a_small_put_with_signal_takes_one_message_where_nothing_el
   stepped_world world(2);
   const producer ring = world.produce(0);
   const std::vector<std::byte> data = pattern(4000, 1);
-  ring.push(put(1, 0, data.data(), 8));  // to the same PE, so messages keep the order
+  ring.push(put(1, 0, data.data(), 8));  // this put goes to the same PE, so the messages keep their order
   ring.push(put_signal(1, 64, data.data(), data.size(), 8, 1));
   world.send_all(0);
   world.turn(1);
@@ -163,7 +163,7 @@ TEST(progress_engine, bulk_puts_go_by_the_transport_where_it_has_a_key) {
 
 TEST(progress_engine, chunks_of_a_bulk_put_go_by_halves_of_the_window) {
   stepped_world world(2);
-  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // fills the limit of chunks in flight
+  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // the number of chunks in flight reaches its limit
   world.produce(0).push(put(1, 0, data.data(), data.size()));
   for (std::uint64_t turn = 1; turn <= 2; ++turn) {
     world.turn(0);

@@ -16,14 +16,14 @@ namespace {
 using detail::command_kind;
 
 constexpr int n = 3;
-constexpr std::size_t region = 300'000;  ///< bytes of each PE in each slot
+constexpr std::size_t region = 300'000;  ///< the bytes that each PE owns in each slot
 constexpr std::uint64_t shared_words = 8;
 constexpr std::uint64_t regions_at = 8 * shared_words;
 
 #if defined(PGAS_TSAN)
 constexpr int operations = 2000;
 #else
-constexpr int operations = 6000;  ///< for each PE and each variant
+constexpr int operations = 6000;  ///< the number of operations of each PE in each variant of the test
 #endif
 
 /// The operations of one PE. Only this PE writes its region of each slot, so the content is known. A fence or a quiet

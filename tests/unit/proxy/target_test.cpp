@@ -192,7 +192,7 @@ TEST_F(targets, random_bytes_do_no_harm) {
     if (round % 4 == 0) {
       bytes.resize(random() % 200);
       for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-    } else {  // valid messages with a few changes
+    } else {  // the bytes are valid messages with a few changes
       for (int i = 0; i < 3; ++i) {
         const auto& next = good[random() % good.size()];
         bytes.insert(bytes.end(), next.begin(), next.end());

@@ -79,14 +79,14 @@ TEST_F(DeferredRelease, IsAtOnceWhereStreamsAreIdle) {
 TEST_F(DeferredRelease, WaitsForWhatHadBeenEnqueuedAndForNoMore) {
   streams_.enqueued = 1;
   release_.drop(make_object());
-  // One mark for the check whether streams are idle, one for the object.
+  // One mark is for the check whether streams are idle, and one mark is for the object.
   ASSERT_TRUE(comes([this] { return streams_.marks == 2; }));
   EXPECT_EQ(destroyed_, 0);
   streams_.enqueued = 2;
   release_.drop(make_object());
   ASSERT_TRUE(comes([this] { return streams_.marks == 3; }));
   streams_.done = 1;
-  EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // happens without a call of the program
+  EXPECT_TRUE(comes([this] { return destroyed_ == 1; }));  // the object is destroyed without a call of the program
   std::this_thread::sleep_for(150ms);
   EXPECT_EQ(destroyed_, 1);
   streams_.done = 2;

@@ -50,7 +50,7 @@ class numbered_files final : public shared_object {
     if (no_memory) throw std::bad_alloc();
     return std::to_string(count_) + " files";
   }
-  std::atomic<bool> no_memory{false};  ///< read by the exporter's thread
+  std::atomic<bool> no_memory{false};  ///< whether allocations fail; the exporter's thread reads this flag
   std::size_t fail_at = ~std::size_t{0};
 
  private:

@@ -137,7 +137,7 @@ void fuzz_reply() {
   sharing_description described;
   described.bytes = 4096;
   described.block = random_bits();
-  described.carries_timeline = below(16) == 0 ? 1 : 0;  // in this case no process answers
+  described.carries_timeline = below(16) == 0 ? 1 : 0;  // if the ticket carries a timeline, no process answers
   result.payload = as_blob(bytes_of(described));
   const std::string text = encode(result);
   const bits128 key = decode(text).key;

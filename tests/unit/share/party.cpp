@@ -66,7 +66,7 @@ std::string answer(const std::string& line) {
     options.lifetime = std::chrono::seconds(seconds);
     if (user >= 0) options.user = static_cast<uid_t>(user);
     out << mine.ticket(options);
-  } else if (what == "ready") {  // [USER]: a ticket that carries a timeline; the memory counts as ready
+  } else if (what == "ready") {  // [USER]: makes a ticket that carries a timeline and whose memory counts as ready
     pgas::ticket_options options;
     long user = -1;
     words >> user;
@@ -80,18 +80,19 @@ std::string answer(const std::string& line) {
     words >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket));
     out << "opened " << opened.back().size() << " " << opened.back().exporter().pid;
-  } else if (what == "open_on") {  // GPU TICKET: from this command on, kernels run on that GPU
+  } else if (what == "open_on") {  // GPU TICKET: opens on this GPU, on which kernels run from this command on
     int ordinal = 0;
     std::string ticket;
     words >> ordinal >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket, {.place = pgas::memory_place::gpu(ordinal)}));
     party::use(ordinal);
     out << "opened " << opened.back().size();
-  } else if (what == "on_its_gpu") {  // opens on the last memory's GPU; answers with the GPU's number in this process
+  } else if (what == "on_its_gpu") {
+    // Kernels now run on the GPU of the memory opened last. The answer is the number of this GPU in this process.
     const int ordinal = party::gpu_of(opened.back().data());
     party::use(ordinal);
     out << ordinal;
-  } else if (what == "write") {  // OFFSET VALUE, in the memory opened last, else in the shared memory
+  } else if (what == "write") {  // OFFSET VALUE: in the memory opened last; if none is open, in the shared memory
     std::size_t offset = 0;
     unsigned value = 0;
     words >> offset >> value;

@@ -141,7 +141,8 @@ TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
   }
   ASSERT_TRUE(comes([&] { return item.state->query() == 3; }));
   item.state->wait(nullptr, 5);
-  std::this_thread::sleep_for(500ms);  // the looking thread has noted the process
+  // After this time, the thread that looks for lost processes has noted the process.
+  std::this_thread::sleep_for(500ms);
   {
     const std::lock_guard held(item.state->mutex());
     std::this_thread::sleep_for(400ms);

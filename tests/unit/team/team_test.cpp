@@ -130,7 +130,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       EXPECT_GE(w.state().heap().team_segment_map().count(), 2u);
       try {
         static_cast<void>(
-            t.allocate<char>(std::size_t{1} << 30));  // more than the slot's address range for team segments
+            t.allocate<char>(std::size_t{1} << 30));  // larger than the slot's address range for team segments
         ADD_FAILURE() << "more than there is was allocated";
       } catch (const error& full) {
         EXPECT_EQ(full.code(), code::out_of_memory);
@@ -138,7 +138,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       }
       parts.clear();
       const std::size_t team_segment_map = w.state().heap().team_segment_map().count();
-      auto across = t.allocate<char>(std::size_t{5} << 20);  // across the border between two team segments
+      auto across = t.allocate<char>(std::size_t{5} << 20);  // the range crosses the border between two team segments
       EXPECT_EQ(w.state().heap().team_segment_map().count(), team_segment_map);
       EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
       EXPECT_TRUE(w.state().heap().peer_has(across.data(), 1));

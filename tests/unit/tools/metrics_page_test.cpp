@@ -84,7 +84,7 @@ TEST(metrics_page, each_line_is_one_of_the_format) {
   std::set<std::string> series;
   std::string name;
   std::string type_of_name;
-  bool described_only = false;  // a HELP line has no TYPE line yet
+  bool described_only = false;  // whether the last line is a HELP line, which a TYPE line must follow
   for (const std::string& line : lines_of(text)) {
     std::smatch found;
     if (std::regex_match(line, found, help)) {

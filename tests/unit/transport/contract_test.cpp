@@ -169,7 +169,7 @@ TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   run(n, [](test_pe& pe) {
     blob memory(n * bytes);
     const exposed_memory exposed = pe.expose(memory);
-    if (pe.me == 0) {  // sent before the barrier, during which the first messages may arrive
+    if (pe.me == 0) {  // PE 0 sends before the barrier, and the first messages may arrive during the barrier
       pe.on_message = [&](int from, const blob& round) {
         const blob expected = pattern(bytes, from, static_cast<int>(round.size()));
         EXPECT_EQ(std::memcmp(memory.data() + static_cast<std::size_t>(from) * bytes, expected.data(), bytes), 0)

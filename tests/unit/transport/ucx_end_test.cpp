@@ -152,7 +152,7 @@ void work_until_lost(lone_pe& mine) {
   EXPECT_EQ(pe.losses.front().first, 1);
   EXPECT_FALSE(pe.losses.front().second.empty());
   const std::size_t done = pe.done_count.size();
-  pe.send(1, message);  // has no effect, and reports no event
+  pe.send(1, message);  // this message has no effect, and no event reports it
   pe.put(mine.theirs, 0, source.data(), source.size());
   pe.link->forget(mine.theirs);
   for (int i = 0; i < 100; ++i) (void)pe.link->progress();

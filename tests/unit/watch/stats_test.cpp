@@ -19,7 +19,7 @@ using kind = detail::operation_counter::kind;
 
 TEST(world_stats, fragmentation_is_that_of_the_free_memory) {
   world_stats stats;
-  stats.heap = {4096, 8192, 16384, 1024, 3};  // 4096 are free, 1024 of them in one piece
+  stats.heap = {4096, 8192, 16384, 1024, 3};  // 4096 bytes are free, 1024 of them in one piece
   EXPECT_DOUBLE_EQ(stats.fragmentation(), 0.75);
   stats.heap.largest_free = 4096;
   EXPECT_DOUBLE_EQ(stats.fragmentation(), 0.0);
@@ -55,7 +55,7 @@ TEST(operation_counter, counts_of_many_threads_are_exact) {
 
 TEST(calls_in_progress, adds_up_the_calls_of_a_name) {
   detail::calls_in_progress calls;
-  const std::string same = "barrier";  // has a different address than the literal
+  const std::string same = "barrier";  // this text has another address than the literal
   for (const char* const name : {"barrier", same.c_str(), "quiet"}) {
     ASSERT_TRUE(calls.enter(name));
     EXPECT_FALSE(calls.enter("inside"));

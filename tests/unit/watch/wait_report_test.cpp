@@ -108,7 +108,8 @@ TEST_F(WaitReport, two_groups_in_one_collective_are_told) {
   failure_record wait = packet_wait(packets, 2);
   report_.ask();
   answer(wait);
-  wait.heap_offset += team_state_layout::packet_buffer_bytes(false);  // the word of the next epoch, in another launch
+  // A wait for the word of the next epoch, in another launch.
+  wait.heap_offset += team_state_layout::packet_buffer_bytes(false);
   ++wait.expected;
   answer_elsewhere(wait);
   json said = told();
@@ -116,7 +117,7 @@ TEST_F(WaitReport, two_groups_in_one_collective_are_told) {
   EXPECT_EQ(said.at("crowd"), json::parse(R"({"team":0,"channel":0,"first":[0,0],"second":[0,0]})"));
   report_.ask();
   answer(packet_wait(packets, 2));
-  answer_elsewhere(packet_wait(packets, 1));  // another thread of the same group
+  answer_elsewhere(packet_wait(packets, 1));  // the answer of another thread of the same group
   said = told();
   EXPECT_EQ(said.at("waits").size(), 2u);
   EXPECT_FALSE(said.contains("crowd"));
@@ -127,7 +128,7 @@ TEST_F(WaitReport, a_wait_that_began_after_the_question_is_no_second_group) {
   failure_record wait = packet_wait(packets, 2);
   report_.ask();
   answer(wait);
-  wait.limit_ms = 0;  // the next launch of the same kernel, after the launch that has answered
+  wait.limit_ms = 0;  // a wait in the next launch of the same kernel, after the launch that has answered
   answer_elsewhere(wait);
   const json said = told();
   EXPECT_EQ(said.at("waits").size(), 2u);
@@ -372,7 +373,7 @@ TEST_F(WaitReport, two_programs_that_ask_at_once_both_get_the_answers) {
 TEST_F(WaitReport, a_call_whose_kernel_has_not_answered_leaves_the_question_open) {
   using std::chrono::milliseconds;
   ASSERT_TRUE(calls_.enter("reduce"));
-  std::this_thread::sleep_for(milliseconds(50));  // longer than a step of the coarse clock
+  std::this_thread::sleep_for(milliseconds(50));  // longer than one step of the coarse clock
   report_.ask();
   EXPECT_FALSE(report_.settled());
   answer(wait_for(2));
