@@ -25,7 +25,7 @@ class gpu_stream {
   gpu_stream(const gpu_stream&) = delete;
   gpu_stream& operator=(const gpu_stream&) = delete;
 
-  /// Enqueues the copies. @return the value of the timeline when they are complete. *Errors* as copy_blocks().
+  /// Enqueues the copies. @return the value of the timeline when the copies are complete. *Errors* as copy_blocks().
   [[nodiscard]] std::uint64_t copy(const copy_list& list);
   /// Whether the timeline has reached the value. *Errors* device_failed if the GPU has reported an error.
   [[nodiscard]] bool has_reached(std::uint64_t value) const;

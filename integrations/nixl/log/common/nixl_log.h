@@ -1,7 +1,7 @@
 /// @file
-/// Stands in front of NIXL's header of the same name, which needs the headers and libraries of the version of Abseil
-/// that NIXL was built with. A plugin without Abseil works with any build of NIXL. The names are those that NIXL's
-/// headers for plugins use; they are no macros here. The backend itself logs by report.hpp.
+/// Replaces NIXL's header of the same name. That header needs the headers and libraries of the version of Abseil that
+/// NIXL was built with. A plugin without Abseil works with any build of NIXL. NIXL's headers for plugins use the names
+/// of this file; the names are no macros here. The backend itself logs by report.hpp.
 #pragma once
 
 #include <iostream>
