@@ -1,5 +1,5 @@
 /// @file
-/// Reads arrays of other libraries, and the current streams of these libraries, without running Python code, because
+/// Reads arrays of other libraries, and the current streams of these libraries. This file runs no Python code, because
 /// running Python code takes longer than an operation. Supports libraries with DLPack's table of C functions
 /// (`__dlpack_c_exchange_api__`, in torch 2.11), and CuPy.
 #pragma once

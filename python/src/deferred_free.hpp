@@ -42,7 +42,8 @@ class deferred_free {
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
   /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
-  /// Called when the world is left, which frees all memory. Returns the team, which the caller destroys afterwards.
+  /// Called when the PE leaves the world, which frees all memory. Returns the team, which the caller destroys
+  /// afterwards.
   [[nodiscard]] team end();
 
  private:

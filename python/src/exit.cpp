@@ -100,7 +100,7 @@ void abort_all(const std::string& reason) noexcept {
   try {
     for (const auto& one : still_joined()) one->abort(reason);
   } catch (const std::exception&) {
-    // There is no memory for the list. The other PEs then learn of the failure from the end of the process.
+    // The list could not be allocated. The other PEs then learn of the failure from the end of the process.
   }
 }
 

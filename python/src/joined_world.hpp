@@ -35,7 +35,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// The C++ world. *Errors* not_joined.
   [[nodiscard]] world& get();
   [[nodiscard]] bool left() const { return refuses_; }
-  /// While the lock is held, leave() does not release the heap. *Callers* without the GIL. *Errors* not_joined.
+  /// Returns a lock. While the lock is held, leave() does not release the heap. *Callers* without the GIL. *Errors*
+  /// not_joined.
   [[nodiscard]] std::shared_lock<std::shared_timed_mutex> hold() {
     std::shared_lock held(in_use_);
     static_cast<void>(get());

@@ -215,7 +215,8 @@ detail::atomic_op atomic_op_of(const std::string& name, const std::string& type,
   refuse("there is no atomic operation '" + name + "'");
 }
 
-/// Values are bit patterns. Returns the old value if the caller requests it, unless a stream writes the old value.
+/// `value`, `condition` and the result are bit patterns. Returns the old value if `fetches` is true. An operation on a
+/// stream returns nothing, and writes the old value to `result`.
 std::optional<std::uint64_t> atomic(joined_world& of, const std::string& name, const std::string& type, address target,
                                     std::uint64_t value, std::uint64_t condition, bool fetches, int pe, nb::handle on,
                                     address result) {

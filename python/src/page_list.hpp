@@ -10,8 +10,8 @@
 
 namespace pgas::python {
 
-/// One side of a list of pages: the address of page 0, the bytes between the starts of neighbouring pages, the address
-/// of the indices (0: no indices), and the bytes of an index, 4 or 8.
+/// One side of a list of pages. The members are the address of page 0, the bytes between the starts of neighbouring
+/// pages, the address of the indices (0: no indices), and the bytes of an index (4 or 8).
 using page_numbers = std::tuple<std::uintptr_t, std::size_t, std::uintptr_t, std::size_t>;
 
 /// The list that copies `count` pages of `bytes` bytes.

@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace pgas::python {
 namespace {
 
-/// Joins in the second thread (interrupt.hpp). After Ctrl-C the call returns, and the world is aborted if joining
+/// Joins in a second thread (interrupt.hpp). After Ctrl-C the call returns, and the world is aborted if joining
 /// succeeds later.
 std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join, bool compares) {
   struct result {
