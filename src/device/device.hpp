@@ -41,7 +41,7 @@ struct device_properties {
 struct grid_state;
 
 /// A physical piece of memory, created by this device or imported from a peer. Only the backend that made the id can
-/// interpret it.
+/// interpret the id.
 enum class segment_id : std::uint64_t {};
 
 /// A physical piece of memory that the program made. Such memory may consist of several pieces.
@@ -100,7 +100,7 @@ class device {
 
   // ---- segments
 
-  /// The kinds that are worth a probe on this device, the best first. A listed kind may still not work.
+  /// The handle kinds that may work on this device, the best first. Only a probe shows whether a listed kind works.
   [[nodiscard]] virtual std::vector<handle_kind> handle_kinds() const = 0;
   /// Allocates physical memory that can be exported as `kind`. *Errors* out_of_memory; device_failed if the kind does
   /// not work.
@@ -111,8 +111,8 @@ class device {
   /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
-  /// Returns memory that the program made as segments, one for each physical piece, in order. The segments can be
-  /// exported as `kind` and mapped. The segments stay valid until destroy(), even if the program frees its memory.
+  /// Returns segments for memory that the program made: one segment for each physical piece, in order. The segments can
+  /// be exported as `kind` and mapped. The segments stay valid until destroy(), even if the program frees its memory.
   /// *Errors* invalid_argument, handle_exchange with the reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
   /// Whether the device itself chooses the addresses of segments of this kind. Such a segment has its address from
@@ -129,7 +129,7 @@ class device {
   // ---- one segment for the slots of several PEs
 
   /// Whether one segment of this kind, called a span, can contain the memory of all slots of a domain. A span has
-  /// memory only in the parts that PEs open. The PEs of a domain exchange one handle, when they join.
+  /// memory only in the parts that PEs open. The PEs of a domain exchange one handle when they join.
   [[nodiscard]] virtual bool spans(handle_kind) const noexcept { return false; }
   /// Creates a span, which is exported, imported and destroyed as other segments are. *Errors* as create().
   [[nodiscard]] virtual segment_id create_span(std::size_t, handle_kind) {
@@ -167,7 +167,7 @@ class device {
   // ---- work; thread-safe, in order within one stream
 
   [[nodiscard]] virtual stream_handle create_stream() = 0;
-  /// A stream with high priority if the device has priorities. For short work that other work waits for.
+  /// A stream with high priority if the device has priorities. The stream is for short work that other work waits for.
   [[nodiscard]] virtual stream_handle create_urgent_stream() { return create_stream(); }
   /// The handle of a stream that the application made, or of its default stream (null). *Errors* invalid_argument if
   /// the device has no streams of applications.
@@ -198,8 +198,8 @@ class device {
   /// Enqueues the operation on the stream. If kernels cannot access the local memory of a strided copy, the copy is
   /// made in another way. Status, values and result must be accessible.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Enqueues the copies of a list. Kernels must be able to access all blocks. The call reads arrays of the list that
-  /// kernels cannot access. *Errors* capturing, for such an array in a capture.
+  /// Enqueues the copies of a list. Kernels must be able to access all blocks. If kernels cannot access an array of the
+  /// list, the call reads this array. *Errors* capturing, for such an array in a capture.
   virtual void enqueue(const list_request& request, stream_handle stream) = 0;
   /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires a
   /// value that one of these operations has written.
@@ -208,7 +208,7 @@ class device {
   /// Executes an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
   /// Reads `count` words of 2, 4 or 8 bytes into host memory. Each word is read by a single access. After the return,
-  /// all writes that were released before the values are visible. Blocking, on the internal queue.
+  /// the writes that a PE released before it wrote these values are visible. Blocking, on the internal queue.
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can access the address by loads and stores.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
@@ -240,7 +240,8 @@ class device {
 
   // ---- order
 
-  /// An order for work that shares state and is enqueued on several streams. *Memory* the device must outlive it.
+  /// An order for work that shares state and is enqueued on several streams. *Memory* the device must outlive the
+  /// order.
   [[nodiscard]] virtual std::unique_ptr<stream_order> make_stream_order() = 0;
 };
 

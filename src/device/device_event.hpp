@@ -26,7 +26,7 @@ class device_event {
   virtual void record(void* stream) = 0;
   /// *Errors* capturing if the stream is being captured. Without this check CUDA would refuse the event and invalidate
   /// the capture.
-  /// @param what "recorded", "awaited"; for the message
+  /// @param what a word for the message: "recorded" or "awaited"
   virtual void refuse_capture(void* stream, const char* what) const = 0;
 };
 

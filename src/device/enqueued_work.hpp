@@ -19,10 +19,10 @@ class enqueued_work {
   [[nodiscard]] virtual bool has_passed() = 0;
 };
 
-/// The work of all streams of the host heap, of all worlds.
+/// Marks the work of all streams of the host heap, in all worlds.
 [[nodiscard]] std::unique_ptr<enqueued_work> work_of_host_streams();
-/// The work of all GPUs in this process, on all streams of their primary contexts, from any library. A context that has
-/// failed runs no work any more.
+/// Marks the work of all GPUs in this process: the work of any library on all streams of the primary contexts. A
+/// context that has failed runs no work any more.
 /// *Errors* capturing while a stream is being captured; the caller retries later.
 [[nodiscard]] std::unique_ptr<enqueued_work> work_of_gpus();
 

@@ -28,7 +28,8 @@ template <class Pageable>
   return true;
 }
 
-/// Whether a list has an array. A CUDA graph reads arrays at each launch, so copy engines cannot copy such a list.
+/// Whether a list has an array of blocks or of indices. In a capture, copy engines cannot copy such a list, because a
+/// CUDA graph reads arrays at each launch.
 [[nodiscard]] inline bool has_array(const copy_list& list) {
   return !list.has_pages() || list.to_pages().index != nullptr || list.from_pages().index != nullptr;
 }

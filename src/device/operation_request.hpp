@@ -71,12 +71,14 @@ struct list_request {
   static constexpr std::int32_t no_pe = -1;  ///< the value of `pe` if all addresses of the list are in this process
 };
 
-/// An atomic operation on a word of this PE, as an entry of a list. Another PE requested it by message.
+/// An atomic operation on a word of this PE, as an entry of a list. Another PE has requested the operation by a
+/// message.
 struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
-  /// Ordered after all earlier entries of the list; if false, ordered only after operations on the same word.
+  /// Whether the operation is ordered after all earlier entries of the list. Otherwise it is ordered only after
+  /// operations on the same word.
   bool fenced = true;
   bool fetches = true;          ///< the caller needs `old`
   std::uint64_t value = 0;      ///< a bit pattern

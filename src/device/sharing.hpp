@@ -64,14 +64,15 @@ class exportable_memory {
   [[nodiscard]] virtual shared_piece read_only_piece(std::size_t number) const { return piece(number); }
   /// Called before a read-only ticket is made. *Errors* invalid_argument if read-only access cannot be enforced.
   virtual void allow_read_only() const {}
-  /// Identifies the memory among all memory of this process: equal for two objects if an importer of one of them has
-  /// mapped exactly the memory of the other one. Empty if the system has no such number.
+  /// Identifies the memory among all memory of this process. Two objects have the same identity if they share exactly
+  /// the same memory, so that an importer of one object has also mapped the memory of the other object. Empty if the
+  /// system has no such number.
   [[nodiscard]] virtual std::optional<std::array<std::byte, 16>> identity() const { return std::nullopt; }
   /// All pieces with fabric handles, for importers on other hosts. Empty if the memory has no such handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };
 
-/// Memory of another process, mapped here. The destructor unmaps it.
+/// Memory of another process that is mapped in this process. The destructor unmaps the memory.
 class mapped_import {
  public:
   virtual ~mapped_import() = default;

@@ -4,9 +4,9 @@
 
 namespace pgas::detail {
 
-/// Each piece of work runs after the previous piece, even if they are enqueued on different streams. Streams of earlier
-/// pieces may already be destroyed. *Callers* one thread at a time, which calls before(), enqueues one piece and calls
-/// after(). *Errors* device_failed; the errors of before().
+/// Each piece of work runs after the previous piece, even if the two pieces are on different streams. Streams of
+/// earlier pieces may already be destroyed. *Callers* one thread at a time, which calls before(), enqueues one piece
+/// and calls after(). *Errors* device_failed; the errors of before().
 class stream_order {
  public:
   stream_order() = default;

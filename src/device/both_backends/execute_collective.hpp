@@ -44,7 +44,7 @@ struct runtime_reduce_op {
     choose<A>([&](auto chosen) { result = chosen.template identity<A>(); });
     return result;
   }
-  /// Calls f with the operation as a compile-time type.
+  /// Calls f with an object whose type is the chosen operation.
   template <class A, class F>
   PGAS_FN void choose(const F& f) const {
     switch (which) {
@@ -75,7 +75,7 @@ struct runtime_reduce_op {
   }
 };
 
-/// Chooses the operation once for all lanes.
+/// Combines all lanes. The operation is chosen once, and not for each lane.
 template <class A, std::uint32_t N>
 PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   op.choose<A>([&](auto chosen) {
@@ -84,7 +84,7 @@ PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<
   });
 }
 
-/// The id of the operation that is chosen, for a comparison of calls.
+/// The id of the chosen operation. The library compares the ids of the calls of all members.
 [[nodiscard]] PGAS_FN std::uint32_t op_id(const runtime_reduce_op& op) { return static_cast<std::uint32_t>(op.which); }
 
 /// The element type of a type_is.

@@ -26,8 +26,9 @@ PGAS_FN void execute_strided(const operation_request& r, slice me) {
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
-/// Executes one thread's slice of the copies of a list. *Callers* all threads of `g`, which may be a part of the
-/// threads that share the list, but contains whole subgroups. The threads of `g` first check all blocks that they copy.
+/// Executes one thread's slice of the copies of a list. *Callers* all threads of `g`. The group may be a part of the
+/// threads that share the list, but it contains whole subgroups. The threads of `g` first check all blocks that they
+/// copy.
 template <group G>
 PGAS_FN void execute_list(const list_request& r, const G& g, slice me) {
   if (r.pe == list_request::no_pe) return copy_listed<direction::put>(opaque(&r.list), 0, me);
@@ -52,8 +53,8 @@ struct destination {
   return {r.here, r.pe};
 }
 
-/// Writes the value in the largest pieces that its size and address allow. A word of up to 8 bytes is written by a
-/// single store.
+/// Writes the value in the largest pieces that the value's size and the address allow. A word of up to 8 bytes is
+/// written by a single store.
 PGAS_FN void execute_store(const operation_request& r) {
   const destination remote = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
@@ -113,7 +114,8 @@ template <class T>
   return T{};
 }
 
-/// Executes an atomic operation without ordering it. Stores the old value at `result` and returns its bits.
+/// Executes an atomic operation without ordering it. Stores the old value at `result` and returns the bits of the old
+/// value.
 PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     const auto old = bits_as<word_of<T>>(update_word<T>(r));
@@ -214,8 +216,8 @@ PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Copies data of any size to and from proxied PEs. The proxy makes the copy, because kernels may not access the local
-/// side. *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says
+/// Copies data of any size to and from proxied PEs. The proxy makes the copy, because kernels may be unable to access
+/// the local side. *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says
 /// `until_quiet`.
 template <group G>
 PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {

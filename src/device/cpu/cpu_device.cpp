@@ -20,11 +20,11 @@ namespace pgas::detail {
 
 namespace {
 
-/// The size of a huge page and the unit of GPU heaps, so that allocations have the same alignment on both kinds of
-/// heap.
+/// The size of a huge page, which is also the unit of GPU heaps. So allocations have the same alignment on both kinds
+/// of heap.
 constexpr std::size_t unit = std::size_t{2} << 20;
 
-/// Work up to this size takes less time than its transfer to another thread.
+/// Executing work of at most this size takes less time than passing the work to another thread.
 constexpr std::size_t small = std::size_t{64} << 10;
 
 host_stream::place place_for(std::size_t bytes) {
@@ -207,7 +207,8 @@ void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segmen
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
     throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
-  // A core file contains only this PE's own parts. For the missing pages of other parts, Linux would allocate memory.
+  // A core file contains only this PE's own parts. To write the missing pages of other parts, Linux would allocate
+  // memory.
   ::madvise(address, bytes, MADV_DONTDUMP);
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));
@@ -346,7 +347,8 @@ std::unique_ptr<stream_order> cpu_device::make_stream_order() { return std::make
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {
-  // Runs on the stream's thread, because the other PEs may depend on the caller's next steps.
+  // The collective runs on the stream's thread and not on the calling thread, because other PEs may wait for the
+  // caller's next steps.
   queue(stream).run([context, team, request] { execute_collective(context, team, request); },
                     host_stream::place::worker);
 }

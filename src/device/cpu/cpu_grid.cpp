@@ -31,7 +31,7 @@ class start_latch {
     state_ = go ? state::go : state::cancelled;
     changed_.notify_all();
   }
-  /// Waits for the start. Returns whether the grid runs.
+  /// Waits until open() is called. Returns whether the grid runs.
   [[nodiscard]] bool pass() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return state_ != state::closed; });
@@ -45,7 +45,8 @@ class start_latch {
   state state_ = state::closed;
 };
 
-/// Keeps the most informative exception: the first one that a thread threw, else thread_ended.
+/// Keeps the most informative exception of the threads: the first exception other than thread_ended, or thread_ended if
+/// no other was thrown.
 class first_exception {
  public:
   /// *Callers* a catch clause.

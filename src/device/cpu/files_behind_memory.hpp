@@ -1,6 +1,6 @@
 /// @file
-/// The files behind memory that the program mapped itself, so that the memory can be shared. /proc/self/maps lists the
-/// mappings, /proc/self/fd the descriptors.
+/// Finds the files of memory that the program has mapped itself, so that the memory can be shared. /proc/self/maps
+/// lists the mappings, and /proc/self/fd lists the descriptors.
 #pragma once
 
 #include <cstddef>

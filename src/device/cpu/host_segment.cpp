@@ -48,8 +48,8 @@ std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", 
 
 [[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
 
-/// Throws unless the descriptor is a memory file of this user, has exactly that size, and is sealed against a change of
-/// the size.
+/// Throws unless the descriptor is a memory file of this user with exactly `bytes` bytes. The file must be sealed
+/// against a change of its size, unless `foreign` is true.
 void inspect(int fd, std::size_t bytes, bool foreign) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) reject(fmt::format("can't be inspected: {}", std::strerror(errno)));
@@ -69,8 +69,8 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("was not made by this version of the library");
   if (name.bytes != bytes) reject(fmt::format("names {} bytes instead of {}", name.bytes, bytes));
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
-  // The file is checked before it is opened, because opening a device or a pipe named by a forged handle could have
-  // effects.
+  // The file is checked before it is opened, because a forged handle may name a device or a pipe, and opening these
+  // could have effects.
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0)
     reject(fmt::format("names {}: {}{}", path, std::strerror(errno),
@@ -115,8 +115,9 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// The memory that the limits of this process's control group leave, in the old and the unified hierarchy. In a
-/// container, the root of the hierarchy is the group of the container, even if /proc/self/cgroup contains another name.
+/// The memory that this process's control group may still allocate under its limits, in the hierarchy of cgroup v1 or
+/// v2. In a container, the root of the hierarchy is the group of the container, even if /proc/self/cgroup contains
+/// another name.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {

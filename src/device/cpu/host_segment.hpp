@@ -16,9 +16,9 @@ namespace pgas::detail {
 /// An anonymous memory file whose size cannot change. The file has no name that could outlive the process.
 class host_segment {
  public:
-  /// Creates a segment. Its pages are allocated at first touch, so a large segment needs no time, and no memory that is
-  /// not used. The function first checks that the pages can be allocated: by the memory that the system and the control
-  /// group have left, and under strict overcommit (vm.overcommit_memory=2) by a reservation in Linux. *Errors*
+  /// Creates a segment. Its pages are allocated at first touch, so the creation of a large segment takes no time, and
+  /// unused pages take no memory. The function first checks whether the system and the control group have enough memory
+  /// left for the pages. Under strict overcommit (vm.overcommit_memory=2), the function allocates the pages. *Errors*
   /// out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
   /// Creates a segment for the slots of several PEs. The segment has no memory until allocate_in_file(). *Errors*

@@ -155,7 +155,8 @@ bool can_be_truncated(int fd) {
   return seals < 0 || (seals & F_SEAL_SHRINK) == 0;
 }
 
-/// Without this check, an access could raise SIGBUS, if the exporter sends another file or changes the size later.
+/// Refuses a file whose size is wrong or can change. Without this check, an access could raise SIGBUS if the exporter
+/// sends another file or changes the size later.
 void inspect(int fd, const shared_piece& piece) {
   if (can_be_truncated(fd)) reject("memory that can be truncated while it is used: its file has no seal F_SEAL_SHRINK");
   struct stat about {};

@@ -22,8 +22,8 @@ namespace {
 /// The time that a kernel may run after the world has failed. Waits of kernels check the abort word every few
 /// microseconds.
 constexpr std::int64_t end_timeout_ms = 1500;
-/// A wait polls the stream for about 50 us without pauses, which covers most small copies, because a yield takes longer
-/// than a poll. Then it polls with yields, and after about half a millisecond it sleeps.
+/// A wait polls the stream for about 50 us without pauses, because a yield takes longer than a poll. Most small copies
+/// end in this time. Then the wait polls with yields, and after about half a millisecond the wait sleeps.
 constexpr int short_polls = 200;
 constexpr int quick_polls = 1000;
 

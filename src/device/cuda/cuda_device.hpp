@@ -138,8 +138,8 @@ class cuda_device final : public device {
   live_streams streams_;  ///< the streams of the application
   legacy_segments legacy_;
   std::mutex handles_mutex_;
-  /// The requested handle kind of each created segment. The driver cannot report it. Imported segments have no entry,
-  /// because they are never exported.
+  /// The requested handle kind of each created segment. The driver cannot report this kind. Imported segments have no
+  /// entry, because they are never exported.
   std::vector<std::pair<segment_id, handle_kind>> created_;
 };
 

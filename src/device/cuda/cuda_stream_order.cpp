@@ -77,9 +77,9 @@ void cuda_stream_order::record_late(CUstream captured) {
       // The captured work follows the stream's earlier work if the graph is launched on this stream. If the graph is
       // launched on another stream, this code cannot order the work, so collective.hpp asks the program to synchronise
       // the stream. A better solution is not known:
-      // - CUDA tells a library neither that a capture begins nor that a graph is launched. CUDA refuses a record of the
-      // earlier work of a stream in a capture, a query and a synchronisation, and invalidates the capture. A record of
-      // the whole context (cuCtxRecordEvent) also invalidates the capture.
+      // - CUDA tells a library neither that a capture begins nor that a graph is launched. During the capture, CUDA
+      //   refuses to record, query or synchronise the earlier work of the stream, and invalidates the capture. A record
+      //   of the whole context (cuCtxRecordEvent) also invalidates the capture.
       // - An event after each eager collective would work. It costs 0.5 us and prevents the early set-up of the next
       //   kernel.
       // - A count in memory of the completed eager collectives would also work. Every grid would have to count its own
@@ -98,7 +98,8 @@ void cuda_stream_order::record_late(CUstream captured) {
 }
 
 void cuda_stream_order::before_captured(CUstream stream, cuuint64_t id) {
-  // An event of the same capture adds an edge and no node. On one stream the edge already exists.
+  // A wait for an event of the same capture adds an edge to the graph, but no node. On one stream the edge already
+  // exists.
   if (const capture* const known = find(id)) {
     check(driver().stream_wait_event(stream, known->last, CU_EVENT_WAIT_DEFAULT), "ordering two streams of a capture");
     return;

@@ -29,8 +29,8 @@ struct live_streams {
 /// On streams of the library, and on the legacy default stream, the event is recorded when the stream changes.
 ///
 /// In a capture, a piece of work depends on the previous piece of the same capture. An event node before the first
-/// piece waits for the event, and a node after the last piece records it. So the work of a launched graph runs after
-/// all work that was enqueued or launched before the graph, and before all later work, on any stream. Between two
+/// piece waits for the event, and a node after the last piece records the event. So the work of a launched graph runs
+/// after all work that was enqueued or launched before the graph, and before all later work, on any stream. Between two
 /// pieces of work the graph needs no node. The library does not see launches of graphs. From the first capture on, all
 /// work therefore waits for the event and records it.
 class cuda_stream_order final : public stream_order {

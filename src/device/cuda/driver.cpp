@@ -33,7 +33,8 @@ class driver_library {
   [[nodiscard]] Function* function(const char* name) const noexcept {
     return reinterpret_cast<Function*>(::dlsym(handle_, name));
   }
-  /// The variant of a function that an interface has; null if the driver does not have the function.
+  /// The variant of a function in version `interface` of the driver's interface; null if the driver does not have the
+  /// function.
   [[nodiscard]] void* find(const char* name, int interface) const noexcept {
     void* found = nullptr;
     const CUresult result = find_(name, &found, interface, CU_GET_PROC_ADDRESS_DEFAULT, nullptr);

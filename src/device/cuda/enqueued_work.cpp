@@ -53,7 +53,7 @@ class context_event {
   }
 
  private:
-  /// Returns false in a context that has failed, because all calls return the error there.
+  /// Returns false in a context that has failed, because all calls in this context return the error.
   [[nodiscard]] static bool works() noexcept {
     const CUresult result = driver().stream_query(CU_STREAM_LEGACY);
     const bool captures = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_CAPTURED_EVENT;
@@ -88,7 +88,7 @@ class gpu_work final : public enqueued_work {
 
 std::unique_ptr<enqueued_work> work_of_gpus() {
   auto work = std::make_unique<cuda::gpu_work>();
-  // Memory of one GPU may be the source of a copy by a stream of another GPU.
+  // The mark includes all GPUs, because memory of one GPU may be the source of a copy by a stream of another GPU.
   const int gpus = visible_gpus();
   for (int ordinal = 0; ordinal < gpus; ++ordinal) {
     unsigned flags = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// The arrays of a list of copies in memory that kernels can access.
+/// Puts the arrays of a list of copies into memory that kernels can access.
 #pragma once
 
 #include <array>
@@ -19,11 +19,12 @@ namespace pgas::detail::cuda {
 
 /// A list whose arrays kernels can access. The stream copies arrays in pageable memory to the GPU; the host may change
 /// these arrays when the constructor has returned. The destructor frees the copies in the order of the stream, so the
-/// object lives until the kernel that reads the list has been enqueued.
+/// object must live until the kernel that reads the list has been enqueued.
 class reachable_list {
  public:
-  /// The GPU's context is current. *Errors* capturing, for an array in pageable memory if the stream is being captured;
-  /// invalid_argument, for an array in memory that kernels cannot access; out_of_memory, device_failed.
+  /// *Callers* a thread whose current context is the GPU's. *Errors* capturing, for an array in pageable memory if the
+  /// stream is being captured; invalid_argument, for an array in memory that kernels cannot access; out_of_memory,
+  /// device_failed.
   reachable_list(const copy_list& list, CUstream stream);
   ~reachable_list();
   reachable_list(const reachable_list&) = delete;

@@ -100,8 +100,8 @@ class vmm_memory final : public gpu_memory {
 
   chunk_list chunks_;
   bool fabric_;
-  /// Set for memory in one piece. To duplicate this descriptor needs no call of the driver, and makes close() of the
-  /// duplicate short.
+  /// Set if the memory is one piece. Duplicating this descriptor needs no call of the driver, and close() of the
+  /// duplicate takes little time.
   unique_fd kept_;
 };
 
@@ -160,7 +160,7 @@ class legacy_memory final : public gpu_memory {
     return result;
   }
   void allow_read_only() const override { refuse_read_only(data(), access::read_only, "is of cudaMalloc"); }
-  /// The driver gives each allocation of cudaMalloc a number of its own.
+  /// The driver gives each allocation of cudaMalloc a separate number.
   [[nodiscard]] std::optional<bits128> identity() const override {
     static const bits128 key = random_bits();
     const current_context current(context_.get());

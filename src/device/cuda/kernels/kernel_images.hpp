@@ -28,9 +28,9 @@ struct kernel_image {
 /// The version of CUDA that compiled the kernels, for example 12090.
 [[nodiscard]] int kernel_compiler_version() noexcept;
 
-/// The image of a source for a GPU: the machine code of the newest architecture that the GPU can execute, which has the
-/// same major number and is not newer than the GPU; otherwise the newest PTX that is not newer than the GPU. Null if
-/// there is none.
+/// The image of a source for a GPU. This is the machine code of the newest architecture that has the GPU's major number
+/// and is not newer than the GPU. If there is no such code, it is the newest PTX that is not newer than the GPU. Null
+/// if there is no such PTX.
 /// @param capability the GPU's compute capability times ten
 [[nodiscard]] const kernel_image* image_for(std::span<const kernel_image> images, std::string_view source,
                                             unsigned capability) noexcept;

@@ -151,7 +151,8 @@ void library_kernels::operation(const operation_request& request, CUstream strea
 }
 
 void library_kernels::list(const list_request& request, CUstream stream) const {
-  // A warp has 2 KiB in flight. A larger page has several warps. The sizes in an array of blocks are unknown here.
+  // A warp has 2 KiB in flight, so several warps copy a larger page. If the list is an array of blocks, their sizes are
+  // not known here.
   constexpr std::size_t warps_of_block = max_list_threads / warp_size;
   constexpr std::size_t most = 256;  // enough blocks to use the bandwidth of a link or of the memory
   const std::size_t count = std::min(request.list.size(), most * warps_of_block);
