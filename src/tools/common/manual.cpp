@@ -11,7 +11,7 @@ namespace pgas::tools {
 
 namespace {
 
-/// Escapes a text for roff, so that no character starts a roff command, and that a hyphen can be copied to a shell.
+/// Escapes a text for roff, so that no character starts a roff command, and so that a hyphen can be copied to a shell.
 /// Quotes are replaced by their roff names, because the text may become an argument.
 std::string escaped(std::string_view text) {
   std::string out = text.starts_with('.') ? "\\&" : "";

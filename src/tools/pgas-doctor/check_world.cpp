@@ -40,7 +40,7 @@ std::string gather_problems(world& joined, const std::string& mine) {
   return text;
 }
 
-/// Runs `step`. Returns its failure as text.
+/// Runs `step`. Returns the error that the step throws, as text; empty if it throws none.
 template <class Step>
 std::string problem_of(Step&& step) {
   try {

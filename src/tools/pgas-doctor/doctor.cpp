@@ -102,8 +102,8 @@ bool keeps_joining_waiting(const row& each) {
 
 /// If a world was joined and worked, the problems that other rows report did not prevent the world. The verdict of
 /// these rows becomes `unknown`. For example, a missing network is no obstacle if the PEs use fabric handles. Rows
-/// about the launcher, the library and the settings of programs keep their verdict, because the world used the doctor's
-/// own copy of the library and the settings that the doctor has read.
+/// about the launcher, the library and the settings of programs keep their verdict. The world used the doctor's own
+/// copy of the library and the doctor's settings, so it shows nothing about the library and the settings of programs.
 void believe_the_world(std::vector<row>& rows) {
   const auto fine = [&](std::string_view name) {
     return std::ranges::any_of(rows, [&](const row& each) { return each.name == name && each.is == verdict::ok; });

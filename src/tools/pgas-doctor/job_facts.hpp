@@ -17,7 +17,7 @@ namespace pgas::doctor {
 /// One PE's facts: strings, numbers and lists by name. The facts of all PEs are compared.
 using facts = nlohmann::json;
 
-/// The facts of this process, after its settings were read. @param gpus the UUIDs of the GPUs that it sees
+/// The facts of this process, after its settings were read. @param gpus the UUIDs of the GPUs that the process sees
 [[nodiscard]] facts collect_facts(const config& settings, const loaded_library& library,
                                   const std::vector<std::string>& gpus);
 

@@ -46,7 +46,8 @@ namespace pgas::doctor {
 
 /// The GPUs that a process can see.
 struct gpu_findings {
-  /// Rows about the driver, the GPUs, access between GPUs, fabric handles, MPS, clocks, near CPUs and segments.
+  /// Rows about the driver, the GPUs, access between GPUs, fabric handles, MPS, clocks, the CPUs near each GPU, and
+  /// segments.
   std::vector<row> rows;
   std::vector<std::string> uuids;  ///< UUIDs by number
 };

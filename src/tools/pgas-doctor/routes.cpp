@@ -46,7 +46,8 @@ std::vector<std::string> lanes_of(world& joined) {
     network = detail::make_ucx_transport(how);
     address = network->address();
   } catch (const error&) {
-    // The transport of the world works. After this error only the names of devices are missing, on all PEs.
+    // The transport of the world works. So after this error only the names of devices are missing. All PEs then omit
+    // these names.
   }
   std::vector<blob> addresses;
   for (detail::contribution& each : state.control_plane().all_gather(address))
@@ -75,7 +76,7 @@ std::vector<std::string> lanes_of(world& joined) {
   return lanes;
 }
 
-/// The speed of puts to `pe` in GB/s, the best of several.
+/// The speed of puts to `pe` in GB/s, the best of several measurements.
 double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* source, std::size_t count, int pe) {
   constexpr int repeats = 5;
   const detail::deadline until(milliseconds(200));

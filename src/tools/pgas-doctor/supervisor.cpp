@@ -29,7 +29,7 @@ constexpr milliseconds to_begin{30'000};
 constexpr milliseconds to_end{10'000};
 constexpr std::size_t most_said = std::size_t{64} << 10;
 
-/// A pipe that programs started by children do not inherit.
+/// A pipe that is closed in programs that child processes start.
 struct channel {
   channel() {
     int ends[2];
@@ -104,7 +104,7 @@ class examination {
     }
   }
 
-  /// Keeps the last part of the output of libraries in the worker.
+  /// Keeps the last part of the text that libraries print in the worker.
   void listen() {
     char part[4096];
     const ssize_t got = ::read(said_.get(), part, sizeof part);

@@ -142,7 +142,7 @@ std::string configuration(bool markdown) {
   return text;
 }
 
-/// Collective: one line for each other PE.
+/// Collective: the text about the routes of this PE, with one line for each PE.
 std::string peers() {
   const pgas::world world = pgas::world::join();
   std::string text;

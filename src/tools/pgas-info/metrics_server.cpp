@@ -25,8 +25,8 @@ namespace {
 /// s.
 constexpr auto time_for_client = std::chrono::seconds(5);
 constexpr std::size_t most_connections = 32;
-/// The largest number of bytes after a request that are read and dropped. Closing a socket with unread bytes would drop
-/// the answer.
+/// The server reads and drops at most this number of bytes after a request. Closing a socket with unread bytes would
+/// drop the answer.
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
 /// The pause before the next attempt after accept() has failed for lack of descriptors or memory.
 constexpr auto pause_without_means = std::chrono::seconds(1);
@@ -94,7 +94,7 @@ metrics_server::~metrics_server() {
 }
 
 void metrics_server::accept() {
-  // Limited, so that existing connections are served during a burst of new connections.
+  // The loop is limited, so that existing connections are served during a burst of new connections.
   for (std::size_t i = 0; i < most_connections; ++i) {
     tcp_listener::caller next = listener_.accept();
     if (!next.fd) {

@@ -7,10 +7,11 @@
 
 namespace pgas_info {
 
-/// A table for each job of this user that has a PE on this host, with a line for each PE, also for PEs of other hosts.
-/// Empty if no job answers. Takes at most 1.5 s for each job.
+/// Tables of the jobs of this user, one for each job with a PE on this host. A table has a line for each PE of the job,
+/// also for PEs of other hosts. Empty if no job answers. Takes at most 1.5 s for each job.
 /// @param directory PGAS_SOCKET_DIR; empty: none
-/// @param job the job's name, the beginning of the name, or the pid of one of its PEs here; empty: all
+/// @param job the job's name, the beginning of the name, or the pid of one of the job's PEs on this host; empty: all
+/// jobs
 /// @param json returns all answers of the PEs, as a list of jobs
 /// *Errors* those of stats_table(), if a PE has another version of the library.
 [[nodiscard]] std::string stats_text(const std::string& directory, const std::string& job, bool json);

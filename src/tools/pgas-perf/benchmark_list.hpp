@@ -80,8 +80,8 @@ struct row {
   bool pair = false;  ///< whether only the two PEs of --pair are measured; the other PEs take part in barriers
   /// The bytes or operations of one iteration, from which bandwidths and rates are computed.
   std::function<double(const benchmark_world&, const point&)> work;
-  /// Runs job::warmup and then job::iterations iterations. Returns the time of the latter on this PE in nanoseconds, or
-  /// for figure::size a number of bytes.
+  /// Runs job::warmup and then job::iterations iterations. Returns the nanoseconds that the job::iterations iterations
+  /// took on this PE. For figure::size, returns a number of bytes.
   std::function<double(benchmark_world&, const point&, const job&)> run;
   /// The number of wrong words on this PE after the last run.
   std::function<std::uint64_t(benchmark_world&, const point&, const job&)> wrong;

@@ -28,7 +28,7 @@ class benchmark_world {
   /// Waits until all PEs have called the function.
   void barrier() { world_.barrier_all(); }
 
-  /// PE `pe`'s value, on all PEs.
+  /// Returns the value of PE `pe`, on all PEs.
   [[nodiscard]] double broadcast(int pe, double mine);
   /// Returns the values of all PEs, on all PEs.
   [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t mine);

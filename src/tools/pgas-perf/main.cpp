@@ -95,7 +95,7 @@ bool read(command_line& line, int argc, char** argv, int& status) {
       ->type_name("LIST")
       ->delimiter(',')
       ->transform(CLI::Validator(CLI::Transformer(scopes)).description(""))
-      ->transform(CLI::IsMember({"thread", "warp", "block"}));  // CLI11 runs this check before the one above
+      ->transform(CLI::IsMember({"thread", "warp", "block"}));  // CLI11 runs this check before the check above
   app.add_option("--blocks", into.blocks,
                  "numbers of blocks, with commas (default: 1,4,32 on GPUs, 1 on the host heap)")
       ->type_name("LIST")

@@ -15,7 +15,8 @@ namespace pgas::perf {
 
 namespace {
 
-/// A line has 100 columns, unless a size has ten digits. The grid is the number of blocks and the threads of each.
+/// A line has 100 columns, unless a size has ten digits. The grid is the number of blocks and the number of threads in
+/// each block.
 constexpr auto line_format = "{:<24} {:<6} {:>8} {:>9} {:>7} {:>8} {:>8} {:>8} {:<5} {}\n";
 constexpr auto markdown_format = "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n";
 

@@ -61,7 +61,7 @@ PGAS_FN void time(const Block& block, const job& j, const Once& once, const Fini
   if (all.thread_rank() == 0) *j.nanoseconds = detail::clock_ns() - start;
 }
 
-/// As above, without a last step.
+/// Runs `once(i)` for all iterations, without a last step.
 template <class Block, class Once>
 PGAS_FN void time(const Block& block, const job& j, const Once& once) {
   time(block, j, once, [] {});

@@ -1,7 +1,8 @@
 /// @file
-/// Checks of job::target after a collective of kernels or of the host, for row::wrong of these rows. The size of such a
-/// row is the size of a whole vector: the operand of a reduction or a broadcast, the result of an fcollect, or all data
-/// that a PE sends in an alltoall, including its own part.
+/// Checks job::target after a collective that kernels or the host have called. Rows of collectives use these checks as
+/// row::wrong. The size of such a row is the size of a whole vector. The vector is the operand of a reduction or a
+/// broadcast, or the result of an fcollect. In an alltoall, the vector is all data of a PE, including the part that the
+/// PE keeps.
 #pragma once
 
 #include "benchmark_world.hpp"

@@ -46,7 +46,7 @@ def load_matplotlib() -> Any:
         raise Refusal(f"matplotlib is not installed for {sys.executable}: install it with `pip install matplotlib`, or "
                       "`apt install python3-matplotlib` for the Python of Debian and Ubuntu") from None
     matplotlib.use("Agg")
-    # Text stays text in SVG, and the same document gives the same bytes.
+    # With these settings, text stays text in SVG files, and the same document gives the same bytes.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pgas", "font.size": 8, "axes.titlesize": 9, "text.parse_math": False})
     return matplotlib
 

@@ -27,7 +27,7 @@ struct job {
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
 /// Whether `wanted` may identify this job. `wanted` can be the job's name, the beginning of the name, or the pid of one
-/// of its PEs here. An empty `wanted` identifies any job.
+/// of the job's PEs on this host. An empty `wanted` identifies any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& item);
 /// Whether `wanted` identifies the job with these PEs. @param pes the PEs that ask() has returned
 [[nodiscard]] bool is(const std::string& wanted, const nlohmann::ordered_json& pes);

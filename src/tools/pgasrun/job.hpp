@@ -28,8 +28,8 @@ class job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// Runs the job and returns its exit status: the status of the first PE that failed, 128 plus the signal if this PE
-  /// was killed by a signal, 124 if the time limit was reached.
+  /// Runs the job and returns its exit status. If a PE fails, this is the status of the first PE that failed, or 128
+  /// plus the signal that killed this PE. If the time limit is reached, it is 124.
   [[nodiscard]] int run();
 
  private:

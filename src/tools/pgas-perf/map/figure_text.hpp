@@ -11,8 +11,8 @@
 
 namespace pgas::perf {
 
-/// The text of a figure in at most four characters, which are two or three digits, because further digits are noise.
-/// "-" for a figure that was not measured.
+/// The text of a figure, in at most four characters. The text has two or three digits, because further digits are
+/// noise. "-" for a figure that was not measured.
 [[nodiscard]] inline std::string figure_text(double value) {
   if (std::isnan(value)) return "-";
   if (value < 0.0995) return fmt::format("{:.3f}", value).substr(value < 0.9995 ? 1 : 0);

@@ -176,7 +176,7 @@ tools::page about_map() {
   };
 }
 
-/// PE 0's value, on all PEs.
+/// Returns PE 0's value, on all PEs.
 int agree(world& w, int mine) {
   const symmetric<std::int32_t> value = w.allocate<std::int32_t>(1);
   if (w.my_pe() == 0)

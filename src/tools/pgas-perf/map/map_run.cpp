@@ -95,8 +95,8 @@ core_set own_cores() {
   return words;
 }
 
-/// The reason why figures of the host heap depend on the scheduler; empty if they do not. PE 0's host represents all
-/// hosts.
+/// The reason why figures of the host heap depend on the scheduler; empty if the figures do not depend on it. PE 0's
+/// host represents all hosts.
 /// @param cores the cores of each PE, from the word `first` on
 std::string crowding_of(const world_map& map, const square<std::uint64_t>& words, std::size_t first) {
   core_set all{};

@@ -101,8 +101,8 @@ std::string matrices(const world_map& map, const std::vector<outlier>& outliers,
   return out;
 }
 
-/// For each PE, the medians of the transfers from the PE and to the PE, for the maps of the pattern "alone", or for
-/// other maps if no map has this pattern.
+/// For each PE and each measure, the medians of the transfers from the PE and to the PE. The figures are those of the
+/// pattern "alone". If the measure has no map of this pattern, they are those of its first map.
 std::string lines_of_pes(const world_map& map, const text_style& style) {
   std::vector<const pair_map*> shown;
   for (const std::string_view measure : {"bandwidth", "latency", "atomics"}) {

@@ -1,6 +1,6 @@
 /// @file
 /// Finds the slow PEs and pairs of a map with statistics that a few slow PEs do not change much: the median, and the
-/// median distance from it.
+/// median of the distances from the median.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct outlier {
 };
 
 /// A figure counts as slow if it is worse than this share of the median of its kind, and further from the median than
-/// slow_deviations.
+/// slow_deviations median absolute deviations.
 inline constexpr double slow_share = 0.8;
 /// The number of median absolute deviations, see slow_share.
 inline constexpr double slow_deviations = 3.5;

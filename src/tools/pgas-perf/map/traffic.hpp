@@ -20,7 +20,7 @@ struct map_measure {
   std::string_view row;
   bool more_is_better = true;
   double from_row = 1;  ///< the factor from the row's figure to the map's figure
-  /// Both PEs take part in the transfer, so a PE cannot take part in two transfers at the same time.
+  /// Whether both PEs take part in the transfer, so that a PE cannot take part in two transfers at the same time.
   bool only_pairs = false;
   bool moves_data = false;  ///< whether the check compares words, and not the number of operations
 };
