@@ -62,7 +62,7 @@ void poll(F reached) {
 
 // ---- devices and contexts
 
-/// The context of GPU g is the address of the element g.
+/// The context of GPU g is the address of element g of this array.
 std::array<char, 16> contexts;
 thread_local std::vector<CUcontext> current;
 

@@ -63,7 +63,7 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
   /// Waits until the inbox has an entry, until wake() is called, or for at most `limit`.
   void wait(int pe, std::chrono::nanoseconds limit);
   void wake(int pe) noexcept;
-  /// Called when `pe` has disconnected. This is a loss only for PEs that send to it.
+  /// Called when `pe` has disconnected. Only a PE that sends to `pe` loses it.
   void leave(int pe) noexcept;
   /// Called when the transport is destroyed. A transport that has not left counts as cut.
   void gone(int pe) noexcept;

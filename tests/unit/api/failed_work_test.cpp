@@ -49,7 +49,7 @@ TEST(FailedWork, EndsTheWorldWherePesMeet) {
         collective(w);
       } catch (const error&) {
         EXPECT_LT(std::chrono::steady_clock::now() - from, std::chrono::seconds(10));
-        // The other PEs must not learn of the failure from the end of this PE.
+        // This PE stays alive for a moment, so that the other PEs do not learn of the failure from the end of this PE.
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         throw;
       }

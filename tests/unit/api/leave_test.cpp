@@ -40,7 +40,7 @@ TEST(Leave, WaitsForStreamsWhoseWaitsAnotherPeEnds) {
   }));
 }
 
-// One thread may call shmem_global_exit() while another thread finalizes.
+// One thread may call shmem_global_exit() while another thread calls shmem_finalize().
 TEST(Leave, AnAbortByAnotherThreadReachesTheLauncherAndThePeers) {
   for (int round = 0; round < 20; ++round)
     static_cast<void>(run_worlds(2, [](world& w) {

@@ -64,7 +64,7 @@ TEST(registration, ends_when_all_have_dropped_it_in_whatever_order) {
     std::vector<buffer> held;
     for (std::size_t i = 0; i < 8; ++i) held.emplace_back(w, all);
     EXPECT_EQ(registrations(all).bytes, 16 * MiB);
-    // PE p keeps number p, and releases the other registrations in a different order on each PE.
+    // PE p keeps registration p, and releases the other registrations in a different order on each PE.
     std::vector<std::size_t> order(held.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(me)));

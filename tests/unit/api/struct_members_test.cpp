@@ -52,7 +52,7 @@ struct pgas::detail::members_of<third_version>
 
 namespace {
 
-// The struct of a program, as a library reads it that was compiled with another version of the header.
+// The struct of a program, read by a library that was compiled with another version of the header.
 template <class Library, class Program>
 given<Library> as_seen(const given<Program>& passed) {
   return {reinterpret_cast<const Library*>(passed.options), passed.set, passed.last_set, passed.version};

@@ -1,4 +1,5 @@
-// Timelines of the host: values, waits, errors, and their end. tests/sharing tests them between unrelated processes.
+// Timelines of the host: values, waits, errors, and the end of a timeline. tests/sharing tests timelines between
+// unrelated processes.
 #include "pgas/timeline.hpp"
 
 #include <gtest/gtest.h>

@@ -48,8 +48,8 @@ TEST(tcp, two_worlds_at_once_and_again_after_leaving) {
       for (int repeat = 0; repeat < 4; ++repeat) {
         const chosen_bootstrap first = make_bootstrap(mine);
         const chosen_bootstrap second = make_bootstrap(mine);
-        // Rank 1 continues in one world while the other ranks are in the second world, so the worlds must not be mixed
-        // up.
+        // Rank 1 may still be in one world while the other ranks are already in the other world. Messages of the two
+        // worlds must not be mixed up.
         exchange_everything(*(first.exchange));
         exchange_everything(*(second.exchange));
         exchange_everything(*(first.exchange));
@@ -157,7 +157,7 @@ TEST(tcp, another_secret_is_reported_also_where_rank0_has_given_up_meanwhile) {
   for (const bool none_at_rank0 : {false, true}) {
     const int port = free_port();
     const auto thrown = run_ranks({0, 1}, [&](int rank) {
-      // Both ranks derive their keys first. On a busy machine this takes long, so rank 0 still listens 2 s later.
+      // Both ranks first derive their keys, which takes long on a busy machine. So rank 0 still listens after 2 s.
       bootstrap_options mine = member_at(port, rank, 2, seconds(rank == 0 ? 2 : 4));
       mine.secret = rank == 1 ? "wrong" : none_at_rank0 ? "" : "right";
       (void)make_bootstrap(mine);

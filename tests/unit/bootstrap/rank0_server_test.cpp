@@ -1,5 +1,5 @@
 /// @file
-/// The operating system refuses a request: a thread, random bits, or a look-up.
+/// The operating system refuses a request: to start a thread, to return random bits, or to look up a name.
 #include <dlfcn.h>
 #include <netdb.h>
 #include <poll.h>

@@ -55,8 +55,8 @@ class stranger {
 
 constexpr hello rank2_of_3{.from = 2, .size = 3};
 
-/// Joins a world of three ranks. Strangers execute `act` while ranks 0 and 1 wait for rank 2, and their connections
-/// stay open.
+/// Joins a world of three ranks. Strangers execute `act` while ranks 0 and 1 wait for rank 2, and the strangers'
+/// connections stay open.
 void join_despite(const std::function<void(const std::string& id, std::vector<stranger>& all)>& act) {
   const std::string id = make_unique_id();
   std::vector<stranger> all;
@@ -92,8 +92,8 @@ TEST(strangers, who_say_nothing_and_stay) {
   });
 }
 
-/// Processes that connect to rank 0 as fast as they can until the object is destroyed. The threads never wait: while
-/// the listener's queue is full, Linux drops their packets, so a blocking connect would take a second. The threads
+/// Processes that connect to rank 0 as fast as they can until the object is destroyed. The processes never wait: while
+/// the listener's queue is full, Linux drops further packets, so a blocking connect would take a second. The processes
 /// reset their connections, so that Linux keeps no connection.
 class flood {
  public:

@@ -1,5 +1,5 @@
 /// @file
-/// For tests that exchange messages with a PE by hand.
+/// Functions for tests that exchange messages with a PE by hand.
 #pragma once
 
 #include <gtest/gtest.h>

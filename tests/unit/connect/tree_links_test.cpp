@@ -16,7 +16,7 @@ namespace {
 
 using namespace pgas::detail;
 
-/// PE 0 of three PEs of this host, whose neighbours are the test.
+/// PE 0 of three PEs of this host. The test takes the place of its neighbours.
 struct leader {
   leader() {
     std::map<int, peer_socket> mine;
@@ -35,7 +35,7 @@ struct leader {
       links->send(message_of(message_kind::heartbeat, 0, pe, blob(1000)));
     return packets;
   }
-  /// Reads packets as the PE.
+  /// Reads packets in place of the PE.
   void read(int pe, int packets) {
     std::vector<std::byte> buffer(4096);
     for (int i = 0; i < packets; ++i) EXPECT_GT(::recv(others[pe].get(), buffer.data(), buffer.size(), 0), 0);

@@ -1,5 +1,5 @@
 /// @file
-/// Shared by the tests of the CPU backend.
+/// Helpers that the tests of the CPU backend share.
 #pragma once
 
 #include "code_of.hpp"

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                         }}),
     [](const auto& of) { return of.param.name; });
 
-// The callback is the first sign of a failure in a program: the abort word that waiting kernels poll.
+// A program first sees a failure in the callback, which sets the abort word that waiting kernels poll.
 TEST_P(leader_ends, at_the_first_sign_of_a_failure_and_every_other_pe_has_its_cause) {
   const way& how = GetParam();
   const auto ends = run_processes_on({1, 1, 1, 2, 2}, [&](bootstrap& exchange) {

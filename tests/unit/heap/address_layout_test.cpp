@@ -85,7 +85,7 @@ TEST(address_layout, one_pe_that_gets_no_address_makes_all_differ_and_the_heap_w
 }
 
 TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
-  // The addresses that PE 0's system chooses are in use on PE 1: PE 1 has occupied the whole neighbourhood.
+  // The addresses that PE 0's system chooses are in use on PE 1: PE 1 has occupied all addresses around them.
   const auto ends = run_processes(2, [](bootstrap& exchange) {
     joined_pe pe(exchange);
     faulty_device device;

@@ -164,7 +164,7 @@ class producer {
   what.value[1] = signal_offset;
   return what;
 }
-/// As above, with at most 8 bytes that the command itself contains.
+/// Like put_signal(), with at most 8 bytes of data, which the command itself contains.
 [[nodiscard]] inline detail::command put_value_signal(int pe, std::uint64_t offset, std::uint64_t data,
                                                       std::uint64_t bytes, std::uint64_t signal_offset,
                                                       std::uint64_t value,

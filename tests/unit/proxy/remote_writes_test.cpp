@@ -12,7 +12,7 @@ namespace {
 constexpr detail::pinned_sizes enough{};
 constexpr std::size_t large = 1 << 20;  // a bulk put, which the transport executes
 
-/// Sets the order of remote writes that devices report if they are made while this object exists.
+/// While an object of this class exists, new devices report this order of remote writes.
 class devices_that {
  public:
   explicit devices_that(detail::remote_writes order) { lazy_device::order = order; }

@@ -1,4 +1,5 @@
-// Objects that streams may still use are released when the streams have passed, and not earlier.
+// An object that streams may still use is released when the streams have executed the work that may use the object, and
+// not earlier.
 #include "host/share/deferred_release.hpp"
 
 #include <gtest/gtest.h>

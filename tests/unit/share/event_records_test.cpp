@@ -142,7 +142,7 @@ TEST_F(event_records_test, a_process_that_ends_while_it_records_delays_no_other_
   page_->recording = name_of_7;  // the process ends before its record
   ended_.insert(name_of_7);
   EXPECT_EQ(eight.record(nullptr, nothing_), 1U);
-  // The process ends after the number was claimed and before the stream had the word.
+  // The process ends after it has claimed the number and before its stream has enqueued the write of the word.
   page_->recording = name_of_7;
   page_->slot_of(2).recorder = name_of_7;
   page_->records = 2;

@@ -106,7 +106,7 @@ void expect_read_only(const opened_memory& theirs, std::size_t bytes) {
   EXPECT_EQ(theirs.access(), pgas::access::read_only);
   EXPECT_NE(::mprotect(theirs.data(), bytes, PROT_READ | PROT_WRITE), 0);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // Linux cannot write there either
+  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // a system call cannot write there either
   EXPECT_EQ(errno, EFAULT);
   ::close(zero);
 }

@@ -137,7 +137,7 @@ TEST(Ready, IsForTicketsOfMemoryAndTimelinesOfTheirMaker) {
   EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &opened})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &empty})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(here.ready.ticket({.ready = &here.ready})); }), code::invalid_argument);
-  // Neither ticket opens an object of the other kind.
+  // A ticket of memory opens no timeline, and a ticket of a timeline opens no memory.
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline::open(here.ticket)); }), code::handle_invalid);
   EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(here.ready.ticket())); }), code::handle_invalid);
 }

@@ -117,7 +117,7 @@ TEST(TimelineState, AfterAReleaseTheValueAndTheLostProcessStay) {
 }
 
 // The thread that looks for lost processes reads the word, and then waits for the mutex of the timeline. Meanwhile the
-// awaited value arrives and its process ends.
+// awaited value arrives, and the process that has written the value ends.
 TEST(TimelineState, AValueThatArrivesDuringALookIsNotLost) {
   test_timeline item;
   const std::string ticket = item.ticket();

@@ -1,4 +1,4 @@
-// The server of pgas-info --serve: its answers. No client blocks it.
+// The answers of the server of pgas-info --serve. No client blocks the server.
 #include "tools/pgas-info/metrics_server.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ TEST(p2p_setting, all_pes_are_in_one_set_unless_told_otherwise) {
   EXPECT_EQ(parse_p2p_sets("all", 1), (std::vector<int>{0}));
 }
 
-/// For each PE, the PEs with the same number.
+/// For each PE, the PEs that are in the same set.
 std::vector<std::vector<int>> sets(const std::string& direct, int n) {
   const std::vector<int> number = parse_p2p_sets(direct, n);
   std::vector<std::vector<int>> all;

@@ -53,7 +53,7 @@ class WaitReport : public ::testing::Test {
     return four;
   }
 
-  /// Answers with a wait in a collective, whose word is in the state of a team, and reads the answers.
+  /// The record of a wait in a collective for packets of member `from`. The awaited word is in the state of a team.
   [[nodiscard]] static failure_record packet_wait(std::uint64_t packets, int from, std::uint64_t units = 3) {
     failure_record wait = wait_for(-1);
     wait.what = operation::none;
