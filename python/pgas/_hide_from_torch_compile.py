@@ -1,5 +1,5 @@
 """Prevents torch.compile from tracing the package, except for functions that become operators (_tracing.py). All other
-functions break the graph, and torch calls them between graphs. In functions that torch.compile traces, it may treat
+functions break the graph, and torch calls them between graphs. If torch.compile traced these functions, it could treat
 values such as the current stream as constants."""
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Pages(NamedTuple):
 
 
 def _page(about: Array, what: str, role: str) -> tuple[int, int]:
-    """The bytes from page to page, and the bytes of a page."""
+    """The bytes between the starts of neighbouring pages, and the bytes of a page."""
     if not about.shape:
         raise ValueError(f"{what}: the {role} has no dimensions: its first dimension counts pages")
     elements = 1

@@ -1,9 +1,9 @@
-"""The kernel gives the process id of a process that has ended to another process. Neither side mistakes the new process
-for the first process.
+"""Linux gives the process id of a process that has ended to another process. Neither side mistakes the new process for
+the first process.
 
     reused_pid.py PROGRAM      as the first process of a PID namespace; share_test.py starts it
 
-A party is the grandchild of this process: it gets the number after next.
+A party is a grandchild of this process, so the party gets the process id after the next one.
 """
 import os
 import time
@@ -12,7 +12,7 @@ from party import Party, comes, exporter, pid_of
 
 
 def collect(pid):
-    """Waits until the number is free. The parents of the parties have ended, and this process reaps them."""
+    """Waits until the process id is free. The parents of the parties have ended, and this process reaps them."""
     end = time.monotonic() + 10
     while os.path.exists(f"/proc/{pid}"):
         assert time.monotonic() < end, f"process {pid} stays"
