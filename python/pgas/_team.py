@@ -89,8 +89,9 @@ class Team(Collectives):
     def create_group(self, members: Sequence[int], key: int, *, staged: bool = False) -> Team:
         """Collective over `members` only: creates a team of these members of this team, in this order. `key`, below
         2**62, is equal on all members, and differs from the keys of other groups that share a member. `staged`:
-        allocates 5 MiB of memory on each member. On GPUs that are load/store accessible to each other, this memory makes
-        small all-reduces faster. An all-reduce is small if its data is at most 2 MiB divided by the number of members."""
+        allocates 5 MiB of memory on each member. On GPUs that are load/store accessible to each other, this memory
+        makes small all-reduces faster. An all-reduce is small if its data is at most 2 MiB divided by the number of
+        members."""
         return Team(self.world, self._group.create_group(list(members), key, staged))
 
     def split_2d(self, x_range: int) -> tuple[Team, Team]:
