@@ -31,7 +31,7 @@ class registered_memory final : public nixlBackendMD {
   std::string ticket_;
 };
 
-/// Memory of another agent, or memory of this agent as the other side of a transfer of this agent to itself.
+/// Memory of another agent, or memory of this agent if the agent transfers data to itself.
 ///
 /// The memory is opened for each device that copies it, at the first transfer of that device.
 /// *Callers* any thread.
