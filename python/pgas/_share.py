@@ -106,7 +106,7 @@ def _shared_of(about: Array, whole_block: bool) -> tuple[_core.SharedMemory, int
             _keep(about.source, shared)
             return shared, begin - start
     if about.library == "torch":
-        # The memory of all arrays that have a storage in common.
+        # The whole storage is shared, because other arrays may also be in this storage.
         storage = about.source.untyped_storage()
         begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
     shared = _core.SharedMemory.share(begin, size, gpu_of(about), False, whole_block)

@@ -85,7 +85,8 @@ void give(std::shared_ptr<runner> used) {
     *idle = std::move(used);
     return;
   }
-  // A signal handler has also called the library, and has already returned its runner. One idle runner is enough.
+  // If another runner is idle, a signal handler has also called the library during this call. One idle runner is
+  // enough.
   const std::lock_guard lock(used->mutex);
   used->closed = true;
   used->changed.notify_all();

@@ -49,12 +49,13 @@ void joined_world::release_held() noexcept {
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams: the lock is not held here
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams, so the lock is not held
 }
 
 void joined_world::keep(team&& dropped) {
   const std::lock_guard lock(table_);
-  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));  // otherwise `dropped` is destroyed here
+  // If the PE has already left the world, `dropped` is destroyed here.
+  if (!took_teams_) dropped_teams_.push_back(std::move(dropped));
 }
 
 std::size_t joined_world::collect(const std::string& call) {
