@@ -565,7 +565,7 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
   const std::lock_guard lock(result_mutex_);
   operation_request fetching = request;
   fetching.result = result_.device;
-  *static_cast<std::uint64_t*>(result_.host) = 0;  // values of fewer than 8 bytes do not change the upper bytes
+  *static_cast<std::uint64_t*>(result_.host) = 0;  // zeroed, because values of fewer than 8 bytes leave the upper bytes
   enqueue(fetching, nullptr);
   synchronize(nullptr);
   return *static_cast<const std::uint64_t*>(result_.host);

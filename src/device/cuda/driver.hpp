@@ -141,8 +141,8 @@ struct driver_api {
 /// If `result` is not success, throws an error with the code `kind`. The text is "what: CUDA_ERROR_NAME (text)".
 void check(CUresult result, std::string_view what, code kind = code::device_failed);
 
-/// Whether the result of a query of a stream is an error of its work, after which the context is unusable. Errors about
-/// captures do not count, because they only report that the stream is being captured.
+/// Whether a query of a stream has returned an error of the stream's work. After such an error the context is unusable.
+/// Errors about captures do not count, because they only report that the stream is being captured.
 [[nodiscard]] constexpr bool is_failed_work(CUresult result) noexcept {
   const bool capture =
       result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
