@@ -1,5 +1,5 @@
 /// @file
-/// Lists the memory and timelines that the processes of this host share by tickets, by asking these processes.
+/// Asks the processes of this host which memory and timelines they share by tickets, and lists these objects.
 #pragma once
 
 #include <sys/types.h>

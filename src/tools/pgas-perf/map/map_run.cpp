@@ -197,7 +197,7 @@ map_outcome measure_map(world& w, const map_options& how, const std::function<bo
   options of_rows;
   of_rows.most_bytes = map.bytes;
   of_rows.repeats = how.repeats;
-  of_rows.warmup = 2;  // small, because a map has many steps, and all buffers are warm after the first steps
+  of_rows.warmup = 2;  // few iterations, because a map has many steps, and all buffers are warm after the first steps
   of_rows.milliseconds = estimate(how, w.n_pes()).milliseconds;
   benchmark_world s(w, map.bytes);
   traffic_meter meter(s, of_rows, all_rows(w.heap() == heap_kind::cuda));
