@@ -80,7 +80,7 @@ std::string answer(const std::string& line) {
     words >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket));
     out << "opened " << opened.back().size() << " " << opened.back().exporter().pid;
-  } else if (what == "open_on") {  // GPU TICKET: opens on this GPU, on which kernels run from this command on
+  } else if (what == "open_on") {  // GPU TICKET: opens the ticket on this GPU; later kernels also run on this GPU
     int ordinal = 0;
     std::string ticket;
     words >> ordinal >> ticket;
@@ -144,7 +144,7 @@ std::string answer(const std::string& line) {
       });
     for (std::thread& item : all) item.join();
     out << good;
-  } else if (what == "times") {  // TICKET: microseconds of the first and the second open, medians
+  } else if (what == "times") {  // TICKET: the median microseconds of the first and of the second open
     std::string ticket;
     words >> ticket;
     std::vector<double> first;

@@ -295,7 +295,7 @@ def pgas_info_lists_both_sides():
 
 
 def costs():
-    # a sanitizer needs several bytes for each byte
+    # a sanitizer uses several bytes of memory for each byte of the program
     one = exporter((16 if "SHARE_SANITIZED" in os.environ else 256) << 20)
     ticket = one.good("ticket")
     other = Party()
