@@ -6,8 +6,8 @@
 // overwritten two iterations later; by then its reader has finished, because the reader's own next row has arrived.
 //
 // Every point is computed by the same expression for any number of PEs, so the result equals the serial result bit for
-// bit. Only the residual is summed in a different order: it differs by rounding of double, a relative 1e-12 at most
-// here.
+// bit. Only the residual depends on the number of PEs, because its terms are added in a different order. The relative
+// difference is at most 1e-12 here.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +28,8 @@ struct options {
   bool csv = false;
 };
 
-// Rows first ... first + rows - 1 of the grid, stored as rows 1 ... rows between two halo rows.
+// A PE's part of the grid: `rows` rows from row `first` on. In the PE's memory, these are rows 1 to `rows`, between two
+// halo rows.
 struct slab {
   int first;
   int rows;
@@ -93,8 +94,8 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
 // below.
 struct iterate {
   static constexpr unsigned max_threads = tile_width;
-  static constexpr unsigned min_blocks = 5;  // blocks on a multiprocessor: enough loads in flight, and no register
-                                             // spilled
+  // Blocks on a multiprocessor. With 5 blocks, enough loads are in flight, and no register is spilled.
+  static constexpr unsigned min_blocks = 5;
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const float* in, float* out, int nx, int ny,
@@ -228,7 +229,7 @@ class jacobi {
   void check(int iteration, const float* before, const float* after, bool report) {
     pgas::p(world_, sum_.data(), 0.0, world_.my_pe());
     const unsigned blocks =
-        world_.heap() == pgas::heap_kind::host ? 1 : 512;  // no block waits, so not all need to be resident
+        world_.heap() == pgas::heap_kind::host ? 1 : 512;  // no block waits, so not all blocks need to be resident
     pgas::launch(world_, {.blocks = blocks, .threads = 256, .resident = false}, residual{}, world_.context(), before,
                  after, o_.nx, mine_.rows, sum_.data());
     world_.synchronize();
@@ -302,7 +303,7 @@ int main(int argc, char** argv) try {
     return 1;
   }
   const double points = static_cast<double>(o.nx - 2) * (o.ny - 2);
-  const bool plain = points * o.niter <= 1e9;  // small enough for one CPU thread to be the reference
+  const bool plain = points * o.niter <= 1e9;  // one CPU thread can compute the reference
 
   if (speaks && !o.csv) {
     std::printf("2-D Jacobi, %d x %d floats, %d iterations, %d PEs\n", o.nx, o.ny, o.niter, n);

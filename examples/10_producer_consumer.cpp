@@ -100,8 +100,9 @@ std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64
   auto* buffers = static_cast<std::uint64_t*>(ring.data());
   std::uint64_t batch = taken.query();
   while (batch < from.batches) {
-    // After as many batches as the ring has, the host checks whether all of them have arrived. If the producer ends,
-    // the stream continues without the missing batches, and the counts since the last check are meaningless.
+    // The host enqueues one batch for each buffer of the ring, and then checks whether all these batches have arrived.
+    // If the producer ends, the stream continues without the missing batches, and the counts since the last check are
+    // meaningless.
     const std::uint64_t before = pgas::g(here.world, wrong.data(), 0);
     for (std::uint64_t i = 0; i < slots && batch < from.batches; ++i) {
       ++batch;

@@ -40,7 +40,7 @@ struct inspect {
   }
 };
 
-/// Makes the stream wait for record number `number`, after the other program has made it.
+/// Waits until the other program has made record number `number`. Then makes the stream wait for this record.
 void wait_for(pgas::ipc_event& event, std::uint64_t number, const pgas::stream& stream) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (event.records() < number) {

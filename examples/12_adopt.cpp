@@ -164,7 +164,7 @@ constexpr const char* private_name = "memory of operator new";
 
 unsigned value(std::size_t block, std::size_t word) { return static_cast<unsigned>(block * 1000003 + word); }
 
-/// The number of words that have their first value plus `more`.
+/// The number of words whose value is their initial value plus `more`.
 std::size_t count_right(const void* start, std::size_t bytes, std::size_t block, unsigned more) {
   std::vector<unsigned> words(bytes / sizeof(unsigned));
   copy(words.data(), start, bytes);

@@ -13,10 +13,10 @@
 // received this PE's next message, which was sent after the halo had been read. (common/halo.hpp has the code and the
 // detailed argument.)
 //
-// Faces across y and x are strided in memory. There are four ways to send them (--faces):
-//   pack      the kernel that computes them copies them into one piece and puts it; the receiver unpacks it
-//   iput      a put with strides from their location, when they are computed
-//   remote    the threads of the kernel that computes them store them to the neighbour's halo (ctx.remote())
+// Faces across y and x are strided in memory. There are four ways to send these faces (--faces):
+//   pack      the kernel that computes a face copies it into contiguous memory and puts it; the receiver unpacks it
+//   iput      a put with strides, directly from the face, as soon as the face is computed
+//   remote    the threads of the kernel that computes a face store its points to the neighbour's halo (ctx.remote())
 //   packets   these threads store words of a point and its generation, which is the signal: no fence, twice the bytes
 //
 // With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next interior to
@@ -69,7 +69,8 @@ struct iterate {
 };
 
 // The interior of an iteration for one field, 128 x 8 x 4 points per block. This kernel does not communicate.
-// @param inner the whole interior @param nx, ny blocks along x and y @param overlaps with the boundary's kernel
+// @param inner the whole interior @param nx, ny blocks along x and y @param overlaps whether the boundary's kernel runs
+// at the same time
 template <class Points>
 struct iterate_interior {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -101,9 +102,9 @@ struct iterate_interior {
   }
 };
 
-// The number of blocks that compute the boundary concurrently with the interior. These blocks should take half as long
-// as the interior, according to times on an H100. Most of the time these blocks wait for memory and fences, and they
-// reduce the number of blocks for the interior.
+// The number of blocks that compute the boundary concurrently with the interior. With this number, these blocks take
+// half as long as the interior, according to times on an H100. Most of the time these blocks wait for memory and
+// fences, and they take the place of blocks for the interior.
 [[nodiscard]] unsigned blocks_beside(double boundary_points, double interior_points) {
   return static_cast<unsigned>(8192 * boundary_points / interior_points) + 1;
 }
@@ -121,7 +122,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   pgas::launch_config few = shape;
   few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
   if (points > 0) few.blocks = std::min(few.blocks, blocks_beside(all_points - points, points));
-  few.urgent = true;  // neighbours wait for this kernel, and an interior may fill the GPU
+  few.urgent = true;  // neighbours wait for this kernel, and the interior may fill the GPU
   float *const in = grids.grid(step), *const out = grids.grid(step + 1);
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{true}, world.context(), outer, in, out, step);
 

@@ -42,9 +42,9 @@ PGAS_FN examples::item first_of(const exchange<float>& x, int first) {
   return first >= x.n_unpacks && first < x.n_unpacks + x.n_items ? x.items[first - x.n_unpacks] : examples::item{};
 }
 
-// Items first, first + stride ... of an iteration's list: halos to unpack, then boundary, then interior.
-// @param own the result of first_of() @param computed is called when the block has computed its last item, before it
-// sends
+// Computes the items `first`, `first + stride` and so on of an iteration's list: halos to unpack, then boundary, then
+// interior. @param own the result of first_of() @param computed is called when the block has computed its last item,
+// before the block sends this item
 template <class Points, pgas::block_group Block, class F>
 PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange<float>& x, float* in, float* out,
                      std::uint64_t step, int first, int stride, int end, const examples::item& own, const F& computed) {
@@ -82,14 +82,14 @@ struct iterate_all {
     const int stride = outside ? boundary : blocks - boundary;
     const int last = outside ? outer : items;
     const examples::item own = first_of(x, first);
-    // A block arrives when it has computed, and sends while the others arrive.
+    // A block arrives when it has computed, and sends while the other blocks arrive.
     const auto arrive = [&] {
       block.sync();
       if (blocks > 1 && block.thread_rank() == 0)
         pgas::put_signal(ctx, arrived, arrived, 0, arrived, 1, pgas::signal_op::add, ctx.my_pe());
     };
     pgas::signal_t all = *arrived;
-    pgas::this_grid(block).sync();  // all blocks have read the word
+    pgas::this_grid(block).sync();  // returns when all blocks have read the word
     for (; step < end; ++step) {
       float* const in = step % 2 == 0 ? even : odd;
       float* const out = step % 2 == 0 ? odd : even;
@@ -100,7 +100,7 @@ struct iterate_all {
   }
 };
 
-// One iteration, with the number *done + step. If `done` is null, `step` is the number.
+// One iteration. Its number is `*done + step`, or `step` if `done` is null.
 template <class Points>
 struct iterate_once {
   static constexpr unsigned max_threads = examples::heat_threads;

@@ -4,9 +4,9 @@
 // * the new search direction's boundary is sent to each neighbour with one signal as soon as it is computed. The
 //   interior of the direction and of A times the direction is computed during the transfer; the boundary of A times the
 //   direction waits for the signals.
-// * two sums over all points, each by an all-reduce of all PEs by one block (pgas::reduce), while the other blocks
-//   wait. The pipelined method has one reduction of two sums, at the same time as a product: a PE puts its part to all
-//   PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
+// * two sums over all points. For each sum, one block of each PE calls an all-reduce (pgas::reduce), while the other
+//   blocks wait. The pipelined method has one reduction of two sums, at the same time as a product: a PE puts its part
+//   to all PEs with a signal, then computes A times a vector, and then waits for the parts of the other PEs.
 //
 // Correctness: the direction alternates between two arrays, and its halos are safe as described in common/halo.hpp. A
 // PE puts part k into buffer k % 2 of the other PEs, where its part k - 2 was. This is safe, because a PE puts part k
@@ -66,7 +66,8 @@ PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::g
 
 // ---- the steps of an iteration that communicate, by all blocks; common/cg_problem.hpp has the others ----
 
-// Computes the direction of generation g, which is from + beta * the direction of g - 1, and sends its boundary.
+// Computes the direction of generation g, which is `from` + `beta` * (the direction of generation g - 1), and sends its
+// boundary.
 template <pgas::block_group Block>
 PGAS_FN void combine(const pgas::context& ctx, const Block& block, const cg_problem& v, const double* from, double beta,
                      std::uint64_t g) {
@@ -92,7 +93,7 @@ PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_p
   return sum;
 }
 
-// ---- one kernel for all iterations; g is the last generation of the direction in an earlier run ----
+// ---- one kernel for all iterations; g is the direction's generation at the end of the previous run ----
 
 struct solve_standard {
   static constexpr unsigned max_threads = threads;
@@ -317,7 +318,7 @@ int solve(pgas::world& world, const options& o) {
   const bool speaks = world.my_pe() == 0;
   unsigned blocks = static_cast<unsigned>(o.blocks);
   if (blocks == 0 && world.heap() == pgas::heap_kind::host) blocks = 1;
-  if (blocks == 0) {  // as many blocks as fit for every kernel
+  if (blocks == 0) {  // the largest number of blocks that can be resident with every kernel
     const auto fits = [&world](const auto& kernel, const auto&... more) {
       return pgas::max_resident_blocks(world, threads, 0, kernel, world.context(), cg_problem{}, more...);
     };
@@ -350,7 +351,7 @@ int solve(pgas::world& world, const options& o) {
         item.bound = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
         good = good && item.error <= item.bound;
         converged = converged && rr.back() <= o.tolerance * o.tolerance * rr.front();
-        // The bits must be equal on all PEs, in every run, and with both variants.
+        // The bits of the residuals must be equal on all PEs, in every run, and with both variants.
         if (item.rr.empty()) item.rr = rr;
         repeatable = repeatable && rr == (item.by == pipelined ? item : ways.front()).rr;
         for (int pe = 1; pe < n; ++pe) repeatable = repeatable && together.memory().history(pe) == rr;

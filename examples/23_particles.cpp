@@ -8,10 +8,10 @@
 // particles that have arrived. A particle is therefore read only after it has arrived, and no message about available
 // space is necessary.
 //
-// No particle is lost if an inbox is full: a PE whose entries are beyond its end puts only as many particles as fit,
-// and keeps the others. These particles are late: their old PE moves them, and sends them in the next step. A code with
-// interacting particles would repeat the exchange instead, as this program does after the last step, until all
-// particles have arrived.
+// No particle is lost if an inbox is full: a PE whose entries are beyond the end of the inbox puts only the particles
+// that fit, and keeps the others. These particles are late: their old PE moves them, and sends them in the next step. A
+// code with interacting particles would repeat the exchange instead, as this program does after the last step, until
+// all particles have arrived.
 //
 // There are two inboxes, used alternately, and no barrier. A PE that writes to an inbox again, two steps later, has
 // received the signal of the step in between. The owner sent that signal after it had emptied the inbox and set counter
@@ -73,7 +73,8 @@ struct memory {
   }
 };
 
-// Calls f(first, step, count) on each thread of the grid: with `count` of at most `batch` elements, `step` apart.
+// Divides `elements` elements among the threads of the grid. Each call f(first, step, count) is for `count` elements,
+// at most `batch`, with the indices `first`, `first + step` and so on.
 template <class Block, class F>
 PGAS_FN void in_batches(const Block& block, count_t elements, const F& f) {
   const count_t tile = count_t{block.size()} * batch;
@@ -91,16 +92,16 @@ PGAS_FN void keep(const pgas::context& ctx, const memory& m, int step, const par
   for (int i = 0; i < count; ++i, ++at) m.here[(step + 1) % 2][at] = some[i];
 }
 
-// Moves the particles, and appends particles that leave to the lists. With `moves` 0, appends only late particles to
-// lists.
+// Moves the particles. Appends each particle that leaves this PE to the list for its direction. With `moves` 0, no
+// particle moves, and only late particles are appended.
 struct move_all {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, memory m, int step, int moves) const {
     const int me = ctx.my_pe();
     const int other = (step + 1) % 2;
     if (block.block_rank() == 0 && block.thread_rank() == 0) {
-      // The last step's inbox is empty. Neighbours use it after they have received this step's signal, which is sent
-      // later.
+      // The inbox of the last step is empty. Neighbours write to that inbox again after they have received the signal
+      // of this step, which is sent later.
       pgas::atomic_set(ctx, m.reserved + other, count_t{0}, me);
       pgas::atomic_set(ctx, m.arrived + other, signal_t{0}, me);
     }
@@ -117,7 +118,7 @@ struct move_all {
         if (place < m.list_room)
           m.lists[static_cast<count_t>(direction) * m.list_room + place] = p;
         else
-          stays[kept++] = p;  // also if the list is full: the particle is late
+          stays[kept++] = p;  // the particle stays; or the list is full, and the particle is late
       }
       keep(ctx, m, step, stays, kept);
     });
@@ -301,7 +302,7 @@ class simulation {
   pgas::symmetric<counters> counted_;
   pgas::symmetric<count_t> sums_, words_;
   std::vector<count_t> begin_, held_;
-  int step_ = 1;  // create counts as step 1, so the first step is 2
+  int step_ = 1;  // the creation of particles counts as step 1, so the first step is 2
   count_t moved_ = 0;
 };
 

@@ -95,7 +95,8 @@ struct quick_dispatch {
       });
       pgas::put_signal(ctx, block, m.homes + place, list, count, m.count(round, local, m.me), round << 32 | count,
                        pgas::signal_op::set, pe);
-      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);  // all threads have read the word
+      // All threads have read the word before put_signal() sends.
+      if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);
     }
     // Receives rows: each block waits for some of them.
     for (int i = me; i < m.mine.count * m.n_pes; i += blocks)
@@ -198,7 +199,7 @@ struct dispatch {
     all_blocks_sent(block, ctx, m, m.landed, sent);
   }
 
-  // Tells all PEs that this block's rows have been sent, and waits until all blocks of all PEs have done so.
+  // Tells all PEs that this block's rows have been sent, and waits until all blocks of all PEs have sent their rows.
   template <class Block>
   PGAS_FN static void all_blocks_sent(const Block& block, const pgas::context& ctx, const moe_memory& m, signal_t* from,
                                       signal_t sent) {
@@ -249,7 +250,8 @@ struct figures {
   long long wrong;
 };
 
-// Measures one variant and format: dispatch alone, with combine, and also with the experts' work. Checks the results.
+// Measures one variant and format: dispatch alone, dispatch with combine, and both with the experts' work. Checks the
+// results.
 class layer {
  public:
   layer(pgas::world& world, const options& o, const examples::moe_shape& shape, bool low_latency)

@@ -64,7 +64,7 @@ struct one_shot {
     const pgas::warp warp = pgas::this_warp(block);
     const auto which = static_cast<int>(block.block_rank());
     signal_t& rounds = b.rounds[which];
-    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rows (rounds) since the launch
+    std::uint32_t begun = 0, passed = 0;  // rounds before this launch; rounds since the launch, one for each row
     const auto open = [&](int g, int i) {
       pgas::packet_line* const box = b.boxes + static_cast<std::uint32_t>(which * b.groups + g) * b.box_lines;
       return channel(ctx, examples::place_in_group{i}, ctx.team(), box, {begun + passed});
@@ -91,7 +91,8 @@ struct one_shot {
         channel others = open(g, i);
         float sums[examples::per_piece<T>] = {};
         pgas::receive_each(ctx, others, mine, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
-        // blocks of the next launch on another PE can't displace the blocks of this launch, which have already sent
+        // Blocks of the next launch, even of another PE on this GPU, cannot take the place of this launch's blocks,
+        // which have already sent.
         pgas::trigger_next_launch();
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
@@ -107,7 +108,8 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
-  // Waits for the answers of all PEs at the same time. On return the block's earlier puts to these PEs are complete.
+  // Sends a signal to each PE after the block's earlier puts. One fence orders the puts to all PEs, so the block waits
+  // for the answers of all PEs at the same time.
   template <class Block>
   PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
     pgas::fence(ctx, block);
@@ -308,7 +310,7 @@ class layer {
   buffers b_{};
   unsigned blocks_ = 0;
   unsigned one_threads_ = 0;
-  std::size_t shared_ = 0, pieces_ = 0;  // the bytes of a block, and the pieces of a set
+  std::size_t shared_ = 0, pieces_ = 0;  // the bytes of shared memory of a block; the pieces of a set
   piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr;
   std::vector<pgas::symmetric<piece>> memory_;
   pgas::symmetric<pgas::packet_line> boxes_;
@@ -363,9 +365,9 @@ int main(int argc, char** argv) try {
   if (o.to < o.from || o.to > (1 << 20))
     return line.refuse("there are no sizes from " + std::to_string(o.from) + " to " + std::to_string(o.to), speaks);
   o.calls = (o.calls + sets - 1) / sets * sets;
-  // One-shot sends twice the bytes to n - 1 PEs. Two-shot sends an n-th of these bytes twice, and waits for 2 n answers
-  // of the link, because a block sends to one PE after another. On 2 and on 4 H100 one-shot was faster up to this size,
-  // the largest that was tested.
+  // One-shot sends twice the bytes of the data to n - 1 PEs, because packets carry flags. Two-shot sends an n-th of the
+  // data twice. A block of two-shot sends to one PE after another, so it waits for 2 n answers of the link. On 2 and on
+  // 4 H100, one-shot was faster up to this size, the largest size that was tested.
   if (o.limit == 0) o.limit = world.heap() == pgas::heap_kind::host ? 8 : std::max(8, 8192 / (n * n));
 
   if (speaks && o.csv)

@@ -10,13 +10,13 @@
 // `filled` orders the streams of both processes: decode can use a layer while prefill computes the next layer.
 //
 // Decode sends orders: the number of a request, and the pages for it. Decode sends order k only when it has received
-// order k - window, so the order also tells prefill that its own pages of order k - window may be reused. When one
-// process has ended, the other one drops everything of it, and starts again with the next process. Pages of an
-// unfinished request are used again only after the old process has ended, because this process may write into the pages
-// until then.
+// all pages of order k - window, so the order also tells prefill that its own pages of order k - window may be reused.
+// When one process has ended, the other process drops the memory and the timeline of the ended process, and starts
+// again with the next process. Pages of an unfinished request are used again only after the old process has ended,
+// because the old process may write into the pages until then.
 //
-// PAUSE_US delays the copies by random times. With `early`, decode does not wait for the pages, and must find wrong
-// ones.
+// PAUSE_US delays the copies by random times. With `early`, decode does not wait for the pages, so that it finds wrong
+// pages.
 #include <chrono>
 #include <cstdio>
 #include <deque>
@@ -38,10 +38,10 @@ using std::chrono::milliseconds;
 constexpr int layers = 61;
 constexpr std::size_t page_bytes = std::size_t{16} * 576 * 2;  // 16 tokens of 576 numbers of 16 bits
 constexpr std::size_t page_words = page_bytes / sizeof(std::uint64_t);
-constexpr int most_pages = 8;                   // of a request
+constexpr int most_pages = 8;                   // pages of a request
 constexpr int window = 3;                       // orders that are under way at the same time
-constexpr int cache_pages = 40;                 // of each layer
-constexpr int own_pages = window * most_pages;  // of prefill, for each layer
+constexpr int cache_pages = 40;                 // pages of the cache, for each layer
+constexpr int own_pages = window * most_pages;  // pages of prefill, for each layer
 
 /// The pages of one request.
 struct page_numbers {
@@ -96,9 +96,9 @@ struct inspect {
 std::byte* layer_of(void* pages, int layer, int pages_of_layer) {
   return static_cast<std::byte*>(pages) + static_cast<std::size_t>(layer * pages_of_layer) * page_bytes;
 }
-/// The value of `filled` when a layer of order k is there.
+/// The value of `filled` when a layer of order k has arrived.
 std::uint64_t value_of(std::uint64_t k, int layer) { return (k - 1) * layers + static_cast<std::uint64_t>(layer) + 1; }
-/// The content of the file of decode when it ends.
+/// The content of decode's file after all requests are done.
 const std::vector<std::string> all_is_done{"done"};
 int slot_of(std::uint64_t k) { return static_cast<int>(k % window); }
 
@@ -145,7 +145,7 @@ void serve(station& here, void* own, pgas::timeline& filled, const std::vector<s
   }
 }
 
-/// Serves one decode process after another, until one of them has all its requests.
+/// Serves one decode process after another, until one of these processes has received all its requests.
 void prefill(const std::string& folder, unsigned pause_us) {
   station here;
   const auto scratch = here.world.allocate<std::uint64_t>(1);
@@ -257,7 +257,7 @@ struct decoder {
     while (filled.alive()) std::this_thread::sleep_for(milliseconds(1));
   }
 
-  /// Waits for the stream. Its waits for a process that has ended have failed.
+  /// Waits for the stream. Ignores failed waits of the stream for a process that has ended.
   void drain() try { here.stream.synchronize(); } catch (const pgas::error& failed) {
     if (!examples::is_gone(failed)) throw;
   }
@@ -268,7 +268,8 @@ struct decoder {
     for (;;) {
       const offer from(folder);
       const std::vector<std::string> answered = examples::read_lines(folder + "/decode");
-      // An offer is for one session: its timeline begins at 0. The answer may be of an earlier decode process.
+      // An offer is used only once, because its timeline begins at 0. An earlier decode process may already have
+      // answered this offer.
       if (from.filled.empty() || from.filled == lost || (!answered.empty() && answered[0] == from.filled)) {
         std::this_thread::sleep_for(milliseconds(5));
         continue;

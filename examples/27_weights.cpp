@@ -10,9 +10,9 @@
 // uses it from then on. An update fails if a PE of the trainer ends, or begins to write version v + 2 before the engine
 // has copied version v. The engine then keeps its old version, and tries again.
 //
-// Two timelines of each PE tell how far it is: `writing`, which the host sets before the kernels of a version start,
-// and `ready`, which the stream records after them. With `careless`, an engine does not look at `writing`, and must
-// find words of two versions.
+// Two timelines show the progress of each PE: `writing`, which the host sets before the kernels of a version start, and
+// `ready`, which the stream records after these kernels. With `careless`, an engine ignores `writing`, so that it finds
+// words of two versions.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -113,7 +113,7 @@ void trainer(const std::string& folder, std::uint64_t versions, int engines, int
   auto weights = pgas::shared_memory::make(here.place, 2 * mine.words * sizeof(std::uint32_t));
   auto writing = pgas::timeline::make(here.place);
   auto ready = pgas::timeline::make(here.place);
-  // All PEs of a job have the same number, so that engines recognize offers of one job.
+  // All PEs of a job publish the same random number, so that engines recognize the offers of one job.
   const auto job = here.world.allocate<std::uint64_t>(1);
   if (me == 0) pgas::p(here.world, job.data(), std::uint64_t{std::random_device{}()} + 1, 0);
   here.world.barrier_all();
@@ -201,7 +201,7 @@ struct engine {
   /// Copies a version into the buffer that is not in use. Returns whether the buffer contains exactly this version.
   /// Throws peer_lost if a PE of the trainer ends.
   bool update(const std::vector<trainer_pe>& from, std::uint64_t version) {
-    std::vector<std::vector<pgas::copy_block>> lists;  // the stream may read them until it is synchronized
+    std::vector<std::vector<pgas::copy_block>> lists;  // the stream may read the lists until the synchronize() below
     for (const trainer_pe& pe : from) lists.push_back(blocks_from(pe, version));
     try {
       for (const std::vector<pgas::copy_block>& blocks : lists) {

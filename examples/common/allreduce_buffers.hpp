@@ -11,21 +11,21 @@
 
 namespace examples {
 
-/// The memory of a call; addresses are this PE's.
+/// The memory of a call. All addresses are addresses of this PE's memory.
 struct allreduce_buffers {
-  int rows, groups;       ///< rows; groups of 32 pieces in a row
+  int rows, groups;       ///< the number of rows; the number of groups of 32 pieces in a row
   const piece* parts;     ///< one row after another
   const piece* residual;  ///< equal on all PEs
   const piece* weights;   ///< the weights of a row
   piece *hidden, *normalized;
 
-  std::byte* squares;        ///< on a CPU, for each block: a float for each group of two rows
-  pgas::packet_line* boxes;  ///< one-shot: for each block, for each group of its row
+  std::byte* squares;        ///< on a CPU, for each block: two arrays with a float for each group of a row
+  pgas::packet_line* boxes;  ///< one-shot: a box for each block and each group of the block's row
   std::uint32_t box_lines;
   pgas::signal_t* rounds;                ///< one-shot: the number of rows of each block so far
   piece* staging;                        ///< two-shot: the part of this PE's slice from each PE
   std::size_t staging_pieces;            ///< the number of pieces from one PE
-  pgas::signal_t *scattered, *gathered;  ///< two-shot: for each block, from each PE
+  pgas::signal_t *scattered, *gathered;  ///< two-shot: a signal for each block and each PE that sends
   pgas::signal_t* calls;                 ///< two-shot: the number of calls of each block so far
 
   PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
@@ -35,8 +35,8 @@ struct allreduce_buffers {
   [[nodiscard]] PGAS_HD row_to_normalize row(int i) const {
     return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
   }
-  /// Alternating memory of the calling thread's block for normalize_by_block(). On a GPU it is the launch's shared
-  /// memory.
+  /// Memory of the calling thread's block for normalize_by_block(): two arrays, used alternately. On a GPU they are in
+  /// the launch's shared memory.
   [[nodiscard]] PGAS_FN float* squares_of(const auto& block, std::uint32_t turn) const {
     return reinterpret_cast<float*>(memory_of(block, squares, squares_bytes())) + (turn % 2 != 0 ? groups : 0);
   }

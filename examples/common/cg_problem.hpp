@@ -22,14 +22,14 @@ struct cg_state {
 struct cg_problem {
   exchange<double> x;
   strides at;
-  double* direction[2];  ///< with halos, alternating; in the pipelined method, this is w
+  double* direction[2];  ///< two arrays with halos, used alternately; in the pipelined method they contain w
   double *u, *r, *q;
   pipelined_vectors pipelined;
   sum_room room;
   sums* total;                 ///< the sums of this PE, then of all PEs
   sums* put_parts;             ///< pipelined method: the parts from each PE, for even and odd rounds
   pgas::signal_t* put_counts;  ///< number of rounds received from each PE
-  double* history;             ///< r r after each iteration
+  double* history;             ///< (r, r) after each iteration
   cg_state* state;
 
   /// The direction of a generation.
@@ -43,7 +43,7 @@ PGAS_FN void for_items(const Block& block, const cg_problem& v, int first, int e
     f(v.x.items[i]);
 }
 
-/// u += alpha times the direction, r -= alpha q. Returns the thread's part of r r.
+/// u += alpha times the direction, r -= alpha q. Returns the thread's part of (r, r).
 template <pgas::block_group Block>
 PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, std::uint64_t g) {
   double sum = 0;
@@ -52,7 +52,7 @@ PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, st
   return sum;
 }
 
-/// Returns the thread's part of r r and of r w.
+/// Returns the thread's part of (r, r) and of (r, w).
 template <pgas::block_group Block>
 PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double* w) {
   sums sum{0, 0};
@@ -63,7 +63,7 @@ PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double
   return sum;
 }
 
-/// Stores r r after an iteration for the host. *Callers* all blocks.
+/// Stores (r, r) after an iteration, so that the host can read it. *Callers* all blocks.
 template <pgas::block_group Block>
 PGAS_FN void record(const Block& block, const cg_problem& v, int iteration, double rr) {
   if (block.block_rank() != 0 || block.thread_rank() != 0) return;
@@ -105,7 +105,7 @@ class cg_memory {
     world_.barrier_all();
   }
 
-  /// u = 0, and r the right-hand side.
+  /// Sets u to 0, and r to the right-hand side.
   void reset() {
     const std::vector<double> zeros(mine_.grid_points);
     pgas::put(world_, view_.u - decomposition::lead, zeros.data(), zeros.size(), world_.my_pe());
@@ -119,7 +119,7 @@ class cg_memory {
     pgas::get(world_, &now, state_.data(), 1, world_.my_pe());
     return now;
   }
-  /// r r after iterations 0, 1, ... according to PE `pe`.
+  /// The values of (r, r) after iterations 0, 1 and so on, as PE `pe` has stored them.
   [[nodiscard]] std::vector<double> history(int pe) {
     std::vector<double> all(static_cast<std::size_t>(state().iterations) + 1);
     pgas::get(world_, all.data(), history_.data(), all.size(), pe);

@@ -1,7 +1,7 @@
 /// @file
 /// The arithmetic of conjugate gradients for the 3-D Poisson problem, on a box of points by a group of threads; shared
-/// by the programs with pgas and with MPI. Vectors have the layout of decomposition.hpp. A is 6 on the diagonal and -1
-/// for each of the 6 neighbours; values beyond the grid are 0.
+/// by the programs with pgas and with MPI. Vectors have the layout of decomposition.hpp. (v, w) is the inner product of
+/// v and w. A is 6 on the diagonal and -1 for each of the 6 neighbours; values beyond the grid are 0.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ PGAS_FN void combine(const Group& g, const strides& at, const box& b, const doub
   });
 }
 
-/// q = A v. Returns the thread's part of v q.
+/// q = A v. Returns the thread's part of (v, q).
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN double multiply(const Group& g, const strides& at, const box& b, const double* v, double* q) {
   double sum = 0;
@@ -39,7 +39,7 @@ template <pgas::group Group>
   return sum;
 }
 
-/// u += alpha p, r -= alpha q. Returns the thread's part of r r.
+/// u += alpha p, r -= alpha q. Returns the thread's part of (r, r).
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN double descend(const Group& g, const strides& at, const box& b, double alpha, const double* p,
                                      const double* q, double* u, double* r) {
@@ -54,7 +54,7 @@ template <pgas::group Group>
   return sum;
 }
 
-/// Returns the thread's part of r r and of r w.
+/// Returns the thread's part of (r, r) and of (r, w).
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN sums multiply_both(const Group& g, const strides& at, const box& b, const double* r,
                                          const double* w) {
@@ -73,7 +73,7 @@ struct pipelined_vectors {
   double *u, *r, *p, *s, *z;
 };
 /// All recurrences of the pipelined variant in one pass. `q` is A w; the next w is stored to `to`. Returns the thread's
-/// part of r r and of r w.
+/// part of (r, r) and of (r, w).
 template <pgas::group Group>
 [[nodiscard]] PGAS_FN sums descend_pipelined(const Group& g, const strides& at, const box& b, double alpha, double beta,
                                              const pipelined_vectors& v, const double* q, const double* w, double* to) {

@@ -27,7 +27,7 @@ struct box {
 };
 
 /// A part of the PE's points that is computed in one piece. The bits of `directions` are the directions in which a
-/// neighbour needs some of its points. The item reads the halo of the same neighbours.
+/// neighbour needs some points of the item. The item reads the halos in the same directions.
 struct item {
   box at;
   std::uint32_t directions;
@@ -73,7 +73,7 @@ struct part {
   int first;
   int count;
 };
-/// Part `which` of `total` points in `parts` parts; the first parts have one more point if necessary.
+/// Part `which` if `total` points are divided into `parts` parts. The first parts have one more point if necessary.
 [[nodiscard]] constexpr part split(int total, int parts, int which) {
   const int larger = total % parts;
   return {which * (total / parts) + (which < larger ? which : larger), total / parts + (which < larger ? 1 : 0)};
@@ -230,9 +230,9 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
   return inner;
 }
 
-/// The PE's points as items: first the boundary, which neighbours need, in tiles with a size for each axis along which
-/// it is thin, then the interior in other tiles. No point is in two items. Fills in neighbour::items. @return The
-/// number of boundary items.
+/// The PE's points as items: first the boundary, which neighbours need, then the interior. No point is in two items.
+/// Fills in neighbour::items. @param boundary the sizes of boundary items: for each axis, the size of the items that
+/// are thin along this axis @param interior the size of interior items @return The number of boundary items.
 [[nodiscard]] inline std::size_t list_items(decomposition& d, const std::array<triple, 3>& boundary,
                                             const triple& interior, std::vector<item>& items) {
   const box inner = interior_of(d);

@@ -35,7 +35,8 @@ enum class faces {
 
 /// The sum of the signal values of all parts of a message.
 inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
-/// The value that one of `parts` adds: equal shares, and the remainder for the part with the message's first point.
+/// The value that one of `parts` parts adds to the word. All shares are equal, except that the part with the message's
+/// first point also adds the remainder.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
   const auto others = static_cast<std::uint32_t>(parts) - 1;
   const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, because divisions of 64 bits are slow
@@ -82,13 +83,13 @@ struct exchange {
   const item* items;
   int n_boundary, n_items;     ///< boundary items come first
   T* outbox;                   ///< for `pack`
-  T* inbox;                    ///< for `pack`, stored by neighbours
-  std::int64_t box_points;     ///< the distance from one box to the other
+  T* inbox;                    ///< for `pack`; written by neighbours
+  std::int64_t box_points;     ///< the distance from the box of even generations to the box of odd generations
   pgas::signal_t* arrived;     ///< `whole_message` for each complete message of a neighbour
-  pgas::signal_t* unpacked;    ///< for `pack`: the same for messages that are in the halo
-  pgas::signal_t* computed;    ///< number of items with points for that direction, of all messages
-  const unpack_item* unpacks;  ///< for `pack`: work of blocks before the items
-  std::uint64_t* packets;      ///< for `packets`, stored by neighbours: two boxes as well
+  pgas::signal_t* unpacked;    ///< for `pack`: `whole_message` for each message that has been copied into the halo
+  pgas::signal_t* computed;    ///< for each direction: how many items with points for it have been computed so far
+  const unpack_item* unpacks;  ///< for `pack`: the parts of messages that blocks unpack before they compute items
+  std::uint64_t* packets;      ///< for `packets`: also two boxes, written by neighbours
   bool corners;                ///< whether points need their diagonal neighbours
   int n_unpacks;
 };
@@ -96,7 +97,7 @@ struct exchange {
 // The following functions are out of line and take arguments by value, because the kernel that computes the interior,
 // where most work is, needs all registers for it.
 
-/// Copies a part of a message into the halo of `in`. *Callers* a block; blocks may wait for it.
+/// Copies a part of a message into the halo of `in`. *Callers* a block. Other blocks may wait for this copy.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, unpack_item entry,
                          std::uint64_t generation) {
@@ -199,7 +200,7 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
     T* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
-    T* const to = from + peer.shift;  // the corresponding address on this PE
+    T* const to = from + peer.shift;  // the address of the neighbour's halo in this PE's heap
     if (width == 1)
       pgas::iput_nbi(ctx, block, to, from, stride, stride, count, peer.pe);
     else

@@ -71,7 +71,7 @@ class heat_grids {
                world.allocate<float>(mine_.grid_points * static_cast<std::size_t>(o.fields))} {
     for (int f = 0; f < o.fields; ++f) {
       const std::vector<float> start = initial_grid(mine_, f);
-      for (auto& grid : grids_)  // a fixed halo belongs to both grids
+      for (auto& grid : grids_)  // both grids, because no iteration writes a fixed halo
         pgas::put(world_, grid.data() + static_cast<std::size_t>(f) * mine_.grid_points, start.data(), start.size(),
                   world_.my_pe());
     }

@@ -32,7 +32,7 @@ struct home {
   std::int32_t pe, slot;
 };
 
-/// The layer in memory; addresses are this PE's.
+/// The layer in memory. All addresses are addresses of this PE's memory.
 struct moe_memory {
   moe_shape shape;
   int n_pes, me;
@@ -44,18 +44,18 @@ struct moe_memory {
   std::int32_t* chosen;
   float* weights;
 
-  piece* packed;                       // tokens in the format in which they travel, if it is not the inputs' format
+  piece* packed;                       // tokens in the format in which they are sent, if this is not the inputs' format
   std::uint32_t* fill;                 // for each expert: number of rows so far
   home* list;                          // low latency: the rows for each expert
-  std::uint32_t *rank, *start, *base;  // throughput: the rank of a slot among its expert's rows; the start of this PE's
-                                       // rows; the base of experts
+  std::uint32_t *rank, *start, *base;  // throughput: the rank of a slot among this PE's rows for the same expert; the
+                                       // index of the first of these rows; the first row of each expert
 
   // Written by peers.
   piece* rows;          // rows received for the experts of this PE
   home* homes;          // the homes of these rows
   signal_t* counts;     // low latency, two sets: round << 32 | rows, for each expert here and each PE
   std::uint32_t* told;  // throughput, two sets: rows of each PE for each expert
-  // throughput, from each PE: the round; the number of blocks that have sent rows, and results
+  // throughput, from each PE: its round; how often its blocks have sent rows; how often they have sent results
   signal_t *has_told, *landed, *returned;
   piece* answers;      // experts' results, by slots
   signal_t* answered;  // low latency, from each expert: the round
@@ -82,11 +82,11 @@ struct moe_memory {
 };
 
 inline constexpr unsigned moe_block_threads = 512;
-inline constexpr int moe_sets = 3;  ///< sets of inputs, used alternately, so that old data in two buffers is detected
+inline constexpr int moe_sets = 3;  ///< sets of inputs: three, so that old data in the two buffers is detected
 
-/// The memory of a layer from `begin` on, the same on all PEs except for values that depend on the PE; `bytes` becomes
-/// its size. Low latency needs memory for all tokens of each PE at each expert, throughput for all rows that may arrive
-/// at the same time.
+/// The memory of a layer from `begin` on. The layout is the same on all PEs. `bytes` receives the size of the memory.
+/// Low latency needs memory for all tokens of each PE at each expert. Throughput needs memory for all rows that may
+/// arrive at the same time.
 inline moe_memory place_layer(const moe_shape& s, int n_pes, int me, bool low_latency, piece* begin,
                               std::size_t& bytes) {
   moe_memory m{};
@@ -139,7 +139,8 @@ inline std::size_t layer_bytes(const moe_shape& s, int n_pes, bool low_latency) 
   return bytes;
 }
 
-/// Calls f(warp, i) for i from 0 to count - 1, each on one warp of the block, or of the grid for `whole_grid`.
+/// Calls f(warp, i) for i from 0 to count - 1. Each call is on one warp of the block, or of the grid if `whole_grid` is
+/// true.
 template <class Block, class F>
 PGAS_FN void by_warps(const Block& block, bool whole_grid, std::size_t count, const F& f) {
   const pgas::warp warp = pgas::this_warp(block);

@@ -48,7 +48,7 @@ struct e4m3 {
 };
 
 /// Sixteen bytes of numbers, which a thread loads and stores in one step: 8 of 16 bits, or 16 of 8 bits. All memory
-/// that is sent consists of pieces, so copies never have ends of another alignment.
+/// that is sent consists of pieces, so every copy begins and ends at a multiple of 16 bytes.
 struct alignas(16) piece {
   std::uint32_t words[4];
 
@@ -87,7 +87,8 @@ struct scaled_row {
   [[nodiscard]] static PGAS_HD float scale(const piece* row, int count, int which) {
     return __builtin_bit_cast(float, row[count / per_piece<e4m3> + which / 4].words[which % 4]);
   }
-  /// Converts 128 numbers of 16 bits to e4m3. The largest of them becomes the largest number of e4m3.
+  /// Converts 128 numbers of 16 bits to e4m3. The scale is chosen so that the number with the largest magnitude becomes
+  /// the largest number of e4m3.
   static PGAS_HD void write(piece* row, int count, int which, const piece* numbers) {
     constexpr int pieces16 = together / per_piece<pgas::bfloat16>;
     numbers += which * pieces16;

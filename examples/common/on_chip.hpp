@@ -85,7 +85,7 @@ struct iterate_on_chip {
     const auto copy_of = [=](std::uint64_t generation) {
       return copies + static_cast<int>(generation % 2) * x.fields * x.volume;
     };
-    // A thread uses those parts of the lists that it has written.
+    // Each thread reads only the entries that it writes here, so the lists need no sync.
     for (int i = rank; i < points; i += size)
       own[i] = i / (width * rows * layers) * x.volume + 1 + i % width + x.pitch * (1 + i / width % rows) +
                x.plane * (1 + i / (width * rows) % layers);

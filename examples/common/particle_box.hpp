@@ -32,7 +32,7 @@ struct particle_box {
   [[nodiscard]] PGAS_HD std::int64_t limit() const {
     return (std::int64_t{1} << 32) / (cells_x > cells_y ? cells_x : cells_y) - 1;
   }
-  /// The PE's column, or row, of a coordinate.
+  /// The column, or row, of PEs that contains the coordinate `at`.
   [[nodiscard]] static PGAS_HD int part_of(std::uint32_t at, int cells, int parts) {
     const auto cell = static_cast<std::int64_t>(std::uint64_t{at} * static_cast<std::uint64_t>(cells) >> 32);
     return static_cast<int>(((cell + 1) * parts - 1) / cells);
@@ -41,7 +41,7 @@ struct particle_box {
   [[nodiscard]] PGAS_HD int row(const particle& p) const { return part_of(p.y, cells_y, pes_y); }
   [[nodiscard]] PGAS_HD int owner(const particle& p) const { return row(p) * pes_x + column(p); }
 
-  /// The direction from part `from` to part `to` of `parts` in a ring: -1, 0 or 1.
+  /// The direction from part `from` to part `to` in a ring of `parts` parts: -1, 0 or 1.
   [[nodiscard]] static PGAS_HD int way(int from, int to, int parts) {
     const int ahead = (to - from + parts) % parts;
     return ahead == 0 ? 0 : 2 * ahead <= parts ? 1 : -1;

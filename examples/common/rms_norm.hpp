@@ -87,7 +87,8 @@ PGAS_FN void each_of_32(const Warp& warp, const F& f) {
     for (int i = 0; i < pieces_of_group; ++i) f(i);
 }
 
-/// Piece i of a group as a group of 32 threads that contains the calling thread, because groups open channels.
+/// A group of 32 threads in which the calling thread has rank i. Groups open channels, and on a CPU one thread opens
+/// the channels for all pieces i.
 struct place_in_group {
   int i;
   [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return static_cast<std::uint32_t>(i); }
@@ -95,7 +96,7 @@ struct place_in_group {
   PGAS_FN static void sync() {}
 };
 
-/// Calls f(g) for the groups of a row that a warp has, when a block shares a row.
+/// Calls f(g) for the groups of a row that this warp processes, when the warps of a block share the row.
 template <class Warp, class F>
 PGAS_FN void each_group(const Warp& warp, int groups, const F& f) {
   for (auto g = static_cast<int>(warp.meta_group_rank()); g < groups; g += static_cast<int>(warp.meta_group_size()))
@@ -111,8 +112,8 @@ struct row_to_normalize {
 
 /// Normalizes a row by all warps of a block, after piece_of(g, i) has computed or loaded all pieces and their squares
 /// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no other pieces.
-/// @param squares memory for each group of this block, different from that of the previous call: a call has one sync,
-/// by which all threads have read the values of the previous call
+/// @param squares memory for a float for each group. Must differ from the memory of the previous call, because a call
+/// has only one sync: only after this sync have all threads read the values of the previous call
 template <class T, class Block, class F>
 PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
   const auto warp = pgas::this_warp(block);

@@ -1,5 +1,5 @@
 /// @file
-/// What programs need that share memory by tickets: a world of one process, files with tickets, and steps at which a
+/// Tools for programs that share memory by tickets: a world of one process, files with tickets, and steps at which a
 /// test ends the program.
 #pragma once
 

@@ -36,10 +36,11 @@ struct points_27 {
   }
 };
 
-/// Calls f(x, y, z, n) so that the calls cover each point of a box once. A call is for n points, from (x, y, z) on
-/// along z; n is at most Most. The threads of a group share the calls. On a GPU, neighbouring threads have neighbouring
-/// x. In a box that is thin in x, the points are numbered, and thread k takes the points k, k + size and so on. On a
-/// CPU, one thread makes all calls of a row along x, so that the compiler can vectorize this loop.
+/// Calls f(x, y, z, n) so that the calls cover each point of a box once. A call is for n points from (x, y, z) on, in
+/// the direction of z; n is at most `Most`. The threads of a group share the calls. On a GPU, neighbouring threads make
+/// calls for neighbouring values of x. If the box is thin in x, its points are numbered, and thread k makes calls for
+/// the single points k, k + size and so on. On a CPU, one thread makes all calls for a row along x, so that the
+/// compiler can vectorize the loop over x.
 template <int Most, pgas::group Group, class F>
 PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());
@@ -65,7 +66,7 @@ PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });
 }
 
-/// Four points in a row, which a GPU thread reads and writes in one step; x of the first is 1, 5, 9 ...
+/// Four points in a row, which a GPU thread reads and writes in one step. The first point has x = 1, 5, 9 ...
 struct alignas(16) four {
   float at[4];
 };
@@ -90,8 +91,9 @@ PGAS_FN void relax_fours(const float* in, float* out, std::int64_t pitch, std::i
   for (int k = 0; k < Layers; ++k) *reinterpret_cast<four*>(out + k * plane) = next[k];
 }
 
-/// out = a step from `in`, for the points of a box by a block of a GPU. Neighbouring threads have four points each of a
-/// row of 128, or of 64 in a narrow box; the threads cover as many rows as possible, and then layers.
+/// out = a step from `in`, for the points of a box, by a block of a GPU. Each thread computes four points in a row, so
+/// 32 neighbouring threads compute a row of 128 points. In a narrow box, 16 threads compute a row of 64 points. The
+/// threads cover as many rows as possible, and then layers.
 template <class Points, pgas::group Group>
 PGAS_FN void relax_by_fours(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch,
                             std::int64_t plane) {
@@ -141,8 +143,8 @@ PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, st
   });
 }
 
-/// The value at the start, and permanently in a fixed halo, which has the indices -1 and `size`: noise, so that a point
-/// at a wrong index is detected. The value is a multiple of 2^-24 between 0 and 1.
+/// The value of a point at the start: noise, so that a point at a wrong index is detected. In a fixed halo, whose
+/// indices are -1 and `size`, the points keep this value. The value is a multiple of 2^-24 between 0 and 1.
 [[nodiscard]] inline float initial(const triple& size, int field, int x, int y, int z) {
   std::uint64_t h = static_cast<std::uint64_t>(field + 1) * 0x9e3779b97f4a7c15U;
   const int at[] = {x, y, z};

@@ -38,7 +38,7 @@ class cg {
     for (auto& each : vectors_) each.resize(mine_.grid_points);
   }
 
-  // Solves the problem again from the start. Returns r r after each iteration.
+  // Solves the problem again from the start. Returns the values of (r, r) after each iteration.
   std::vector<double> run(bool pipelined, double tolerance, int most) {
     vectors_[2].assign(mine_.grid_points, 0);
     vectors_[3] = right_hand_side_;

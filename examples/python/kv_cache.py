@@ -154,7 +154,8 @@ class Decoder:
         while True:
             offer = read_lines(f"{self.folder}/prefill")
             answered = read_lines(f"{self.folder}/decode")
-            # An offer is for one session: its timeline begins at 0. The answer may be of an earlier decode process.
+            # An offer is used only once, because its timeline begins at 0. An earlier decode process may already have
+            # answered this offer.
             if len(offer) != 2 or offer[0] == lost or (answered and answered[0] == offer[0]):
                 time.sleep(0.005)
                 continue

@@ -60,7 +60,7 @@ def main() -> None:
     mine = of_rank_0.tensor_split(n)[rank]
 
     if rank == 0:
-        # The tensor's block is shared whole, with its signal pad.
+        # whole_block permits sharing the tensor's whole memory block, which includes the signal pad.
         ticket = pgas.share(model.state_dict(), whole_block=True)
         other = subprocess.Popen([sys.executable, __file__, "engine"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         print(ticket, file=other.stdin, flush=True)

@@ -37,8 +37,8 @@ def step(ctx, old, new, arrived, due, rows, width, BLOCK: tl.constexpr):
             tl.store(shm.peer(ctx, new + (rows + 1) * width + column, me - 1), value, inner)
         if (y == rows) & (me < n - 1):
             tl.store(shm.peer(ctx, new + column, me + 1), value, inner)
-    # A neighbour that has received all of these signals has complete edges. The neighbour may then write this PE's next
-    # edges, because this PE has read the edges of this step.
+    # A neighbour that has received the signals of all programs of this kernel has complete edges. The neighbour may
+    # then write this PE's next edges, because this PE has read the edges of this step.
     if me > 0:
         shm.signal_add(ctx, arrived + 1, 1, me - 1)
     if me < n - 1:
