@@ -16,7 +16,7 @@ DECLARATION = re.compile(
     r"((?:const )?[A-Za-z_][\w ]*?[\w>][ *]+?)"
     r"\b((?:nvshmemx?|shmem)_\w+|start_pes|_my_pe|_num_pes|shmalloc|shmemalign|shrealloc|shfree)\s*\(([^(){}]*)\)\s*(?=[;{])")
 
-# Functions that do not fail without initialization, end the process themselves, or call CUDA.
+# Functions that are not called: they succeed without initialization, or end the process themselves, or call CUDA.
 FINE = re.compile(r"nvshmemx?_(finalize|hostlib_finalize|info_get_\w+|vendor_get_\w+|query_thread|init_status|flush_on_stream"
                   r"|buffer_unregister_all|set_attr_\w+|team_get_uniqueid|status_string|ask_smem)|shmem_(finalize|info_get_\w+|query_\w+|\w*cache\w*|udcflush\w*)")
 LEFT_OUT = re.compile(r"(nv)?shmem_global_exit|shmem_pcontrol|nvshmemx_collective_launch\w*")

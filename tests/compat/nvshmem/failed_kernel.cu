@@ -20,7 +20,8 @@ int init_in_own_context() {
   if (cudaGetDriverEntryPointByVersion("cuCtxCreate", &create, 11040, cudaEnableDefault, &found) != cudaSuccess)
     return 2;
   CUcontext own = nullptr;
-  // The version of CUDA 11.4. The parameters are a context, affinity parameters and their number, flags, and a device.
+  // cuCtxCreate as in CUDA 11.4. The parameters are a context, affinity parameters and their number, flags, and a
+  // device.
   const auto make = reinterpret_cast<CUresult (*)(CUcontext*, void*, int, unsigned, CUdevice)>(create);
   if (make(&own, nullptr, 0, 0, 0) != CUDA_SUCCESS) return 3;
   nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;

@@ -95,7 +95,7 @@ class Family:
         return f"#if defined(PGAS_COMPAT_ONLY)\n{text}\n" + (f"#else\n{otherwise}\n" if otherwise else "") + "#endif"
 
     def emit(self) -> str:
-        # the numbers of functions do not change
+        # A function that is left out keeps its row, so the numbers of the other functions do not change.
         rows = [self.guarded(name, f'    {{"{name}", {description}}},', f"    {{nullptr, {description}}},")
                 for name, description, _ in self.functions]
         return (self.kernels() if self.folds_in_kernels() else self.body()) + (

@@ -48,7 +48,7 @@ LAYOUTS = {
                      "nvshmemx_thread_support_t", "nvshmemx_qp_handle_index_t", "nvshmemx_proxy_status_t",
                      "nvshmemx_init_status_t", "nvshmem_pe_index_t", "nvshmem_team_id_t"), ""),
 }
-# The values that an initializer sets, for each member.
+# For each type: its initializer, and the members that the initializer sets.
 INITIALIZERS = {
     "nvshmem_team_config_t": ("NVSHMEM_TEAM_CONFIG_INITIALIZER", "version num_contexts uniqueid"),
     "nvshmemx_uniqueid_t": ("NVSHMEMX_UNIQUEID_INITIALIZER", "version"),

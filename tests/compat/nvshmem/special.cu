@@ -113,7 +113,7 @@ __global__ void send_late(call c) {
         for (const long long begin = clock64(); clock64() - begin < 20'000;) {
         }
       }
-      out[threads - 1 - t] = c.bits + round;  // another thread has copied this element
+      out[threads - 1 - t] = c.bits + round;  // another thread copies this element
       switch (c.which) {
         case 0: nvshmemx_uint64_put_signal_nbi_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
         case 1: nvshmemx_uint64_put_signal_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
@@ -121,7 +121,7 @@ __global__ void send_late(call c) {
         case 3: nvshmemx_uint64_put_nbi_block(in, out, threads, c.pe); break;
         default: nvshmemx_uint64_iput_block(in, out, 1, 1, threads, c.pe); break;
       }
-      if (c.which >= 3 && first) {  // checks data of all threads, because they leave the call together
+      if (c.which >= 3 && first) {  // one thread signals for all threads, because they leave the call together
         nvshmem_quiet();
         nvshmemx_signal_op(c.signal, 1, c.op, c.pe);
       }

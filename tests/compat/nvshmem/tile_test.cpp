@@ -43,8 +43,8 @@ struct tile_shape {
   }
 };
 
-/// The strides. `second`, `first`: the contiguous dimension, which the compiler knows. `unbounded`: the second
-/// dimension is contiguous, the compiler does not know this, and there are no boundaries.
+/// The strides of a tensor. `second` and `first`: this dimension is contiguous, and the compiler knows that.
+/// `unbounded`: the second dimension is contiguous, but the compiler does not know that, and there are no boundaries.
 enum class kind { second, first, unbounded };
 
 template <class T>

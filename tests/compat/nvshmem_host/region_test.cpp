@@ -78,7 +78,8 @@ TEST_F(NvshmemRegion, delays_no_copy) {
   for (int i = 0; i < 64; ++i) nvshmem_int_put_nbi(words + i, sent + i, 1, (me + 1) % n);
   nvshmem_fence();
   nvshmemx_signal_op(signal, 1, NVSHMEM_SIGNAL_SET, (me + 1) % n);
-  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);  // the signal of a neighbour that has not stopped a region yet
+  // The neighbour sends this signal before it stops its region.
+  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);
   for (int i = 0; i < 64; ++i) EXPECT_EQ(words[i], 100 * ((me + n - 1) % n) + i);
   nvshmem_barrier_all();
   EXPECT_EQ(nvshmemx_region_stop(handle), NVSHMEMX_SUCCESS);

@@ -119,7 +119,7 @@ nvshmemx_team_uniqueid_t shared_id(int from, int me) {
 }
 
 TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
-  // There are more teams than slots.
+  // The rounds make more teams, one after another, than there are slots for teams.
   for (int round = 0; round < 80; ++round) {
     // Two teams at the same time, of the lower and the upper half of the PEs. The members of each team are in reverse
     // order.

@@ -34,7 +34,7 @@ static inline uint64_t mix(int pe, int salt, int i) {
 }
 static inline long small_number(int pe, int salt, int i) { return (long)(mix(pe, salt, i) % 41) - 20; }
 
-/// Values by kind of type. Real numbers are multiples of 1/8, so that sums do not depend on their order.
+/// The values of each kind of type. Real numbers are multiples of 1/8, so that sums do not depend on their order.
 #define VALUE_INT(T, pe, salt, i) ((T)mix(pe, salt, i))
 #define VALUE_REAL(T, pe, salt, i) ((T)small_number(pe, salt, i) / (T)8)
 #define EQUAL_INT(a, b) ((a) == (b))
