@@ -166,7 +166,7 @@ TEST(atomic, sequences_of_double) { sequences_of<double>(); }
 
 /// All threads of all members update the words of one member.
 struct crowd_body {
-  static constexpr std::uint32_t spread = 97;  // the number of different operands before they repeat
+  static constexpr std::uint32_t spread = 97;  // the operands repeat after this number of threads
 
   test_team team;
   sym<double> extremes;            // the least and the greatest value

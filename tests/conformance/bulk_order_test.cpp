@@ -11,12 +11,12 @@ using namespace pgas_test;
 /// Each working block of a PE repeatedly sends a tile to the same block of the next PE, and overwrites its tile as soon
 /// as that is allowed.
 struct tiles_and_signals {
-  /// Words of a tile, which is two rows of half the size when it is sent in rows.
+  /// The words of a tile. A tile that is sent in rows has two rows of half this size.
   static constexpr std::uint32_t words = 1024;
   static constexpr std::uint32_t room_words = 2 * words + 64;
 
   sym<std::uint32_t> inbox;  // the tiles of each working block
-  sym<std::uint32_t> rooms;  // of the same size; used in place of shared memory on the CPU
+  sym<std::uint32_t> rooms;  // used in place of shared memory on the CPU; as large as `inbox`
   sym<signal_t> arrived;
   sym<signal_t> taken;
   findings found;
@@ -52,7 +52,7 @@ struct tiles_and_signals {
     flush(by);
   }
 
-  /// Sends the signal after the tile, in one of the ways that order it.
+  /// Sends the signal, in one of the ways that order it after the tile.
   template <class Block>
   PGAS_FN void signal(const Block& block, const context& ctx, bulk_copier& by, std::uint32_t* to, signal_t* sig,
                       const shape& s, std::uint32_t round) const {

@@ -118,7 +118,7 @@ void try_bulk(pe_set& pes, grid_shape grid, const bulk_call& c, std::size_t dst_
   }
 }
 
-/// The elements of a number of bytes, and the distance between two parts that gives all parts the same alignment.
+/// A call for parts of `bytes` bytes. The distance between two parts gives all parts the same alignment.
 template <class T>
 bulk_call call_of(kind what, side local, std::size_t bytes, std::size_t room_bytes) {
   const std::size_t count = bytes / sizeof(T);

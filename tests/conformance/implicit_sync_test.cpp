@@ -26,8 +26,8 @@ struct late_body {
     return mix(i, round, static_cast<std::uint32_t>(from));
   }
 
-  /// Calls f(i) for each element that the thread handles. Threads with high ranks are late. Another thread handles the
-  /// copy of an element.
+  /// Calls f(i) for each element that the thread handles. Threads with high ranks are late. In the tested call, another
+  /// thread copies the element.
   template <class Group, class F>
   PGAS_FN void for_own_late(const Group& g, std::uint32_t count, const F& f) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());

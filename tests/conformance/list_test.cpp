@@ -50,7 +50,7 @@ struct list_body {
   sym<std::byte> dst;
   sym<std::byte> src;
   sym<copy_block> blocks;
-  sym<std::int64_t> indices;  // those of the destination, followed by those of the source
+  sym<std::int64_t> indices;  // the indices of the destination, followed by the indices of the source
   sym<signal_t> sig;
   list_shape c;
 

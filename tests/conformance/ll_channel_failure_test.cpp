@@ -122,8 +122,7 @@ TEST(ll_channel_failure, a_counted_round_that_begins_before_the_last_was_receive
   }
 }
 
-/// A channel that is open over several rounds waits for messages that have not been received, without help of the
-/// program.
+/// A channel that is open over several rounds itself waits for the messages that the program has not received.
 struct patient_body {
   sym<packet_line> box;
   findings found;

@@ -81,7 +81,7 @@ struct ring_body {
     PGAS_ROLLED
     for (std::uint32_t first = 0; first < n_rounds; first += 10) {
       with_scope(static_cast<scope>(first / 10 % 3), block, [&](const auto& g) {
-        constexpr bool aligned = alignof(T) > 1;  // for these many types, the general context is enough
+        constexpr bool aligned = alignof(T) > 1;  // the other types, which are many, use only the general context
         with_some_context<aligned>(ctx, first / 30, [&](const auto& some) { some_rounds(some, g, first, first + 10); });
       });
     }
@@ -139,9 +139,9 @@ struct digits {
   PGAS_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a * 11 + b; }
 };
 
-/// Rounds of all kinds among all members. In the middle of each ten rounds, the channel is closed and reopened between
-/// the sends and the receives. In ten such rounds the values go either always to all members, or always to the other
-/// members.
+/// Rounds of all kinds among all members, in series of ten. In the middle of a series, the channel is closed and
+/// reopened between the sends and the receives. In a series, the values go either always to all members, or always to
+/// the other members.
 struct team_body {
   enum kind : std::uint32_t {
     each_alone,

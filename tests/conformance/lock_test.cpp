@@ -176,7 +176,7 @@ TEST(lock, test_lock_takes_what_is_free) {
   }
 }
 
-/// PE `holder` never clears the lock, and PE 0 waits for it.
+/// PE `holder` never clears the lock, and PE 0 waits for the lock.
 struct selfish_body {
   sym<lock_t> lock;
   sym<std::uint32_t> survivors;

@@ -41,7 +41,7 @@ std::vector<double> parts(const T& value) {
 }
 inline std::vector<double> parts(const double& value) { return {value}; }
 
-/// The relative error of one rounding, by the arithmetic and by the format of the result.
+/// The relative error of one rounding: `step` in the arithmetic, `stored` in the format of the result.
 template <class T>
 struct precision {
   double step = std::numeric_limits<float>::epsilon();

@@ -41,7 +41,8 @@ struct repeat_body {
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       for (std::uint32_t i = rank; i < area; i += size) src[i] = word_of(me, round, i);
       block.sync();
-      // Members put into this memory as soon as they call. There are two areas, so that the first may still be read.
+      // Members put into this memory as soon as they call, while this member may still read the data of the previous
+      // round. There are therefore two areas.
       std::uint32_t* const put = src + area * (1 + round % 2);
       std::uint32_t* const reduced = src + area * 3;
       switch (round % 5) {

@@ -258,7 +258,7 @@ struct everyone_alone {
     if (seed % 4 == 0) return {64 + seed * 16, place, place, false};
     const std::size_t bytes = r % 8 == 0 ? 0 : r % 8 == 1 ? r / 8 % 64 : 64 + r / 8 % (r % 8 < 5 ? 200 : most - 64);
     const std::size_t to = place + r / 64 % 16;
-    const bool same = r / 1024 % 4 != 0;  // otherwise the data has to be shifted
+    const bool same = r / 1024 % 4 != 0;  // with different alignments, the data has to be shifted
     return {bytes, to, same ? to : place + r / 4096 % 16, r / 65536 % 16 == 0 && bytes < 128};
   }
 

@@ -161,8 +161,8 @@ TEST(wait_set, standing_words_of_unsigned_int) { standing_words_of<unsigned int>
 TEST(wait_set, standing_words_of_long) { standing_words_of<long>(); }
 TEST(wait_set, standing_words_of_unsigned_long_long) { standing_words_of<unsigned long long>(); }
 
-/// No PE writes, and no word is excluded. Repeated calls that return a single word return all words that satisfy the
-/// comparison, one after another. Two sets are searched alternately.
+/// No PE writes, and no word is excluded. Each call returns one of the words that satisfy the comparison. Repeated
+/// calls must return all these words in the end, although each call is followed by a search of another set.
 struct fair_body {
   sym<signal_t> words;   ///< 1, or 0 for every third word
   sym<signal_t> values;  ///< all 1
