@@ -31,7 +31,7 @@ struct each_operation {
     found.check(ctx, 4, atomic_fetch_add(ctx, w, minus, pe) == big + 1);
     found.check(ctx, 5, atomic_fetch_inc(ctx, w, pe) == static_cast<T>(big + 1 + minus));
     found.check(ctx, 6, atomic_swap(ctx, w, minus, pe) == static_cast<T>(big + 2 + minus));
-    found.check(ctx, 7, atomic_compare_swap(ctx, w, 7, 5, pe) == minus);  // the condition does not match
+    found.check(ctx, 7, atomic_compare_swap(ctx, w, 7, 5, pe) == minus);  // the word does not have the expected value 7
     found.check(ctx, 8, atomic_compare_swap(ctx, w, minus, static_cast<T>(big | 5), pe) == minus);
     found.check(ctx, 9, atomic_fetch(ctx, w, pe) == static_cast<T>(big | 5));
     atomic_and(ctx, w, static_cast<T>(big | 1), pe);

@@ -48,7 +48,8 @@ PGAS_FN void with_scope(scope s, const Block& block, const F& f) {
   block.sync();
 }
 
-/// Writes one value to PE `pe` by a plain store if the PE is direct, and reads one value by a plain load.
+/// store_plainly() writes one value to PE `pe`, and load_plainly() reads one value. If the PE is direct, they use a
+/// plain store or load, otherwise p() or g().
 template <class T>
 PGAS_FN void store_plainly(const context& ctx, T* dst, T value, std::int32_t pe) {
   if (ctx.reaches(pe))

@@ -22,8 +22,8 @@ struct exchange_room {
   std::array<std::array<std::uint64_t, 8>, 2> values{};
 };
 
-/// One of eight threads, with the interface of a lane for copy_coalesced(). Exchanges alternate between two rooms, so
-/// one barrier is sufficient.
+/// One of eight threads, with the interface of a lane for copy_coalesced(). Exchanges alternate between two arrays of
+/// values, so one barrier is sufficient.
 class thread_lane {
  public:
   thread_lane(exchange_room& room, std::uint32_t rank) : room_(&room), rank_(rank) {}

@@ -1,6 +1,6 @@
 /// @file
 /// Calls every device operation once, for one kind of context and of group, so that all templates are instantiated with
-/// every language and compiler, including NVRTC. It needs only the device headers.
+/// every language and compiler, including NVRTC. The file needs only the device headers.
 #pragma once
 
 #include <pgas/device.hpp>
@@ -46,7 +46,7 @@ struct workplace {
   pgas::packet_line boxes[3][pgas::ll_lines<int>(64, n)];
 };
 
-/// A reduction of a program: the result is the last value.
+/// A program's own operation for reductions: the result is the last value.
 struct last_one {
   PGAS_HD int operator()(int, int b) const { return b; }
 };

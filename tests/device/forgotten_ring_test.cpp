@@ -1,5 +1,5 @@
-// Waits for a proxy that does not work have a deadline, like all waits. The test runs only on the CPU, because it makes
-// the ring itself.
+// Waits for a proxy that does not work have a deadline, like all waits. The test runs only on the CPU, because the test
+// makes the ring itself.
 #include "harness.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ using namespace pgas_test;
 
 /// A ring without a proxy.
 struct forgotten_ring {
-  detail::ring_heads heads[2] = {};  // the second element is room for the data after the first
+  detail::ring_heads heads[2] = {};  // the second element is memory for the data that follows the first element
   detail::ring_progress progress{};
   std::vector<detail::command> commands = std::vector<detail::command>(2);
   std::vector<detail::answer> answers = std::vector<detail::answer>(2);

@@ -70,8 +70,8 @@ struct driver {
   }
 };
 
-/// The entry point of every body. A body must fit 1024 threads, as kernels of programs do. With PGAS_TEST_DIRECT,
-/// bodies run with a direct_context where that is allowed.
+/// The entry point of every body. A body must be able to run in blocks of 1024 threads, as kernels of programs do. With
+/// PGAS_TEST_DIRECT, bodies run with a direct_context where that is allowed.
 template <class Body>
 __global__ void __launch_bounds__(1024) body_kernel(context ctx, detail::grid_state* grid, Body body) {
 #if defined(PGAS_TEST_DIRECT)
@@ -110,7 +110,7 @@ class pe_set {
       CUmemGenericAllocationHandle memory{};
       must(driver_.create(&memory, heap_bytes_, &property, 0), "create");
       must(driver_.map(address(pe), heap_bytes_, 0, memory, 0), "map");
-      must(driver_.release(memory), "release");  // the mapping keeps the memory
+      must(driver_.release(memory), "release");  // the mapping keeps the memory allocated
       must(driver_.set_access(address(pe), heap_bytes_, access.data(), access.size()),
            "set access (no peer access between these GPUs? try --gpus=1)");
       must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");

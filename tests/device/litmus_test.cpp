@@ -18,8 +18,8 @@ PGAS_FN team_view alone(const context& ctx) {
   return team;
 }
 
-/// The thread that signals after a fence or a barrier of its group, not the one with rank 0. On a GPU it belongs to the
-/// first warp.
+/// The rank of the thread that signals after a fence or a barrier of its group. The rank is not 0. On a GPU the thread
+/// belongs to the first warp.
 PGAS_FN std::uint32_t signaller(std::uint32_t size) {
 #if defined(__CUDACC__)
   return size / 2 % 32;
@@ -99,7 +99,7 @@ TEST(litmus, message_passing) {
 }
 
 #if !defined(__CUDACC__)
-/// More threads than a warp has: each thread of a CPU executes the fence of its group.
+/// The block has more threads than a warp. On a CPU, each thread executes the fence of its group.
 TEST(litmus, message_passing_by_thread_32) {
   for (const sender way : {sender::group_fence, sender::barrier_with_itself}) pass_messages({1, 33}, way, 10);
 }

@@ -1,6 +1,6 @@
-// The entry point of the test programs. On GPUs it prints which GPUs there are, or that there is none. Options besides
-// those of GoogleTest: `--gpus=N` uses N of several GPUs, `--rounds=N` sets the rounds of the stress test and the
-// maximum of other tests; see harness.hpp for `--domain=N`, `--scattered` and `--faulty`.
+// The entry point of the test programs. A program for GPUs prints which GPUs there are, or that there is none. Options
+// besides those of GoogleTest: `--gpus=N` uses N of several GPUs, `--rounds=N` sets the rounds of the stress test and
+// the maximum of other tests; see harness.hpp for `--domain=N`, `--scattered` and `--faulty`.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

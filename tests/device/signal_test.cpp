@@ -11,8 +11,7 @@ using namespace pgas_test;
 struct ring {
   sym<std::uint32_t> inbox;  // two halves, used alternately
   sym<std::uint32_t> outbox;
-  sym<std::uint64_t> signals;  // for data that has arrived, and for data that the right neighbour has received
-                               // consumed
+  sym<std::uint64_t> signals;  // for data that has arrived, and for data that the right neighbour has consumed
   findings found;
   std::uint32_t n_rounds;
   scope by;
@@ -34,7 +33,7 @@ struct ring {
       for (std::uint32_t round = 1; round <= n_rounds; ++round) {
         const std::uint32_t count = mix(round) % half;
         std::uint32_t* const to = inbox.at(ctx) + round % 2 * half;
-        if (round > 2) wait_until(ctx, group, consumed, cmp::ge, round - 2);  // waits until that half is free again
+        if (round > 2) wait_until(ctx, group, consumed, cmp::ge, round - 2);  // waits until this half is consumed
         for (std::uint32_t i = rank; i < count; i += size) {
           outbox.at(ctx)[i] = mix(i, round, static_cast<std::uint32_t>(ctx.my_pe()));
         }

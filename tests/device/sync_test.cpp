@@ -55,7 +55,8 @@ TEST(sync, domains_have_barriers_of_their_own) {
   }
 }
 
-// So many domains that they notify each other in rounds; their number is a power of two, or not.
+// With these numbers of domains, the domains notify one another in rounds. One number is a power of two, the others are
+// not.
 TEST(sync, a_barrier_of_many_domains_makes_everything_visible) {
   for (const int n : {17, 32, 37}) {
     pe_set pes(n, {.domain = n == 37 ? 2 : 1});
