@@ -24,8 +24,8 @@ LIMIT = 60
 SKIPPED = 77
 HANDSHAKE = pathlib.Path(__file__).resolve().parents[2] / "src/common/net/handshake.hpp"
 VERSION = int(re.search(r"expected_version = (\d+);", HANDSHAKE.read_text(encoding="utf-8"))[1])
-# The first bytes that rank 1 of the job sends. If they come from rank 0's own user, rank 0 answers before it has
-# received a proof.
+# The first bytes that rank 1 of the job sends. If these bytes come from a process of rank 0's own user, rank 0 answers
+# before it has received a proof.
 HELLO = b"PGGH" + struct.pack("<Iiiii", VERSION, 1, 0, PES, 0) + bytes(16)
 
 

@@ -315,7 +315,7 @@ TEST(Rma, what_is_enqueued_is_complete_after_quiet) {
   pgas::put_signal_nbi(r.world, memory.data(), mine.data(), n, signal.data(), 9, signal_op::set, r.right);
   pgas::signal_wait_until(r.world, signal.data(), cmp::eq, 9);
   pgas::get_nbi(r.world, got.data(), memory.data(), n, r.me);
-  std::vector<std::int64_t> before(1300, -1);  // more results than can wait for quiet at the same time
+  std::vector<std::int64_t> before(1300, -1);  // more results than can be pending at the same time
   for (std::int64_t& value : before)
     pgas::atomic_fetch_add_nbi(r.world, &value, counter.data(), std::int64_t{1} << 33, r.right);
   pgas::quiet(r.world);
@@ -476,7 +476,7 @@ TEST(Streams, carry_out_everything_in_order) {
 
 TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
   pgas::config impatient = pgas::config::from_environment();
-  // This is also the limit for joining, and TCP repeats lost packets after 200 ms.
+  // The limit also applies to joining, which takes longer if packets are lost: TCP repeats lost packets after 200 ms.
   impatient.wait_timeout = std::chrono::seconds(1);
   pgas::world world = pgas::world::join(impatient);
   auto word = world.allocate<std::int32_t>(1, pgas::initialize::zero);

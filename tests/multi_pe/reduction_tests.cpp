@@ -1,4 +1,4 @@
-// Reductions and scans called by the host: every operation on every type, and large ones.
+// Reductions and scans called by the host: every operation on every type, and large reductions.
 #include <complex>
 #include <cstring>
 

@@ -113,7 +113,7 @@ TEST_F(TeamRegistration, of_the_same_memory_with_a_team_and_with_all_has_two_end
   use(half, static_cast<std::int64_t*>(of_half.data()), memory);
   of_half.release();
   EXPECT_EQ(pgas::collect_released(half), 1u);
-  // Other PEs than before write the word to which team operations add.
+  // The word to which team operations add is set to 0 between two barriers, because other PEs than before write to it.
   world.barrier_all();
   pgas::p(world, static_cast<std::int64_t*>(of_all.data()) + 2, std::int64_t{0}, me);
   world.barrier_all();

@@ -91,7 +91,7 @@ TEST_F(Window, each_pe_accesses_the_memory_of_all) {
   world.barrier_all();
 }
 
-/// Adds number `i` of each member that this PE reaches.
+/// Adds up the numbers at index `i` of all members whose memory this PE reaches.
 struct add_numbers {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::window_view window, std::size_t i, int* sum) const {
@@ -208,7 +208,7 @@ TEST_F(Window, many_windows_leave_nothing_behind) {
 
 #if defined(__CUDACC__)
 TEST_F(Window, memory_of_cudaMalloc) {
-  // A block of 2 MiB contains nothing else. The whole allocation is reachable for the members.
+  // The sizes are multiples of 2 MiB, so the blocks of cudaMalloc that members map contain no other allocation.
   int* allocated = nullptr;
   ASSERT_EQ(cudaMalloc(&allocated, bytes_of(0)), cudaSuccess);
   const std::vector<int> numbers = numbers_of(me);

@@ -61,7 +61,7 @@ class pieces {
       CUmemGenericAllocationHandle handle = 0;
       must(driver_.create(&handle, n * unit_, &wanted, 0), "create");
       must(driver_.map(at, n * unit_, 0, handle, 0), "map");
-      must(driver_.release(handle), "release");  // the mapping keeps the memory
+      must(driver_.release(handle), "release");  // the mapping keeps the memory allocated
       at += n * unit_;
     }
     CUmemAccessDesc access{};
