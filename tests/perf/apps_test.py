@@ -103,7 +103,7 @@ class OfMadeUpPrograms(unittest.TestCase):
                 self.stencil(what)
                 found, job = self.measured("--rounds", 2)
                 self.assertEqual(job.returncode, 1, job.stderr)
-                # 2 PEs: strong and weak scaling, and three divisions; a failed combination is not run again
+                # five runs with 2 PEs: strong scaling, weak scaling, and three divisions; a failed run is not repeated
                 self.assertEqual([each["problem"] for each in found["failures"]], 5 * [problem])
                 self.assertIn(f"FAILED, {problem}", job.stderr)
                 self.assertIn("20_stencil3d --size 8,8,8", found["failures"][0]["command"])

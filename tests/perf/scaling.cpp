@@ -1,5 +1,5 @@
-// The cost of a world for each PE. scaling.py starts this program. After each step, it prints the resources of this
-// process, as counted by the kernel:
+// The cost of a world for each PE. scaling.py starts this program. After each step, the program prints the resources of
+// its process, as counted by the operating system:
 //     STEP PE private-KiB heap-KiB mapped-KiB shared-KiB unix-sockets tcp-sockets descriptors threads milliseconds
 //
 // private: memory that only this process has, and that it has written; heap: the memory of its own heap and of other

@@ -116,8 +116,7 @@ void report::measure(const row& kernel_row, const work& how) {
   if (iterations == 0) {
     const int least = options_.quick ? std::min(kernel_row.least, 20) : kernel_row.least;
     once(2);                                                        // the first run also loads the code
-    const double each = std::max(once(std::min(least, 10)), 1e-8);  // at least 1e-8, because the clock may not have
-                                                                    // advanced
+    const double each = std::max(once(std::min(least, 10)), 1e-8);  // not 0, even if the clock has not advanced
     iterations = static_cast<int>(std::clamp(options_.milliseconds / 1e3 / each, 1.0 * least, 50000.0));
     iterations = std::clamp(static_cast<int>(longest_run / each), 2, iterations);
   }

@@ -1,8 +1,8 @@
 // Halo exchange: Jacobi's iteration on a square of floats, whose rows are divided among the PEs. The last row is above
 // the first row, and the columns at the sides do not change. There are two ways to send border rows to the neighbours:
 //
-//   halo_p       each thread that has computed a border cell also puts it to the neighbour; a barrier on the stream
-//                after every step, which is a kernel
+//   halo_p       one kernel for each step: each thread that has computed a border cell also puts the cell to the
+//                neighbour; a barrier on the stream follows each kernel
 //   halo_signal  one kernel for all steps: the two blocks that compute border rows put them with a signal, and wait
 //                for the rows of the neighbours; the blocks of a PE synchronize after every step
 #include <cooperative_groups.h>
@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(tile_width* tile_height) step_with_p(field f) 
 
 // ---- one kernel ----
 
-/// A border row that is sent to a neighbour, and the neighbour's border row of the previous step.
+/// A border row of this PE. Each step waits for the neighbour's border row of the previous step, and sends the new
+/// border row to the neighbour.
 struct border {
   int row;         ///< the row that is sent
   int halo_there;  ///< the row of the neighbour's array that receives it
@@ -108,7 +109,8 @@ __device__ float begins_with(std::uint64_t seed, std::size_t cell) {
   return static_cast<float>(word(seed, 0, cell) & 0xffff) / 65536.0f;
 }
 
-/// Initializes the rows first, first + 1, and so on of a square of `rows` rows. Row -1 is the last row.
+/// Initializes an array of `height` rows. These are the rows `first`, `first + 1` and so on of a square of `rows` rows.
+/// Row -1 of the square is its last row.
 __global__ void initialize(float* to, int width, int height, int first, int rows, std::uint64_t seed) {
   const std::size_t all = static_cast<std::size_t>(width) * height;
   for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < all;

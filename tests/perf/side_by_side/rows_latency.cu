@@ -50,7 +50,7 @@ __global__ void p_latency(arguments a) {
   });
 }
 
-/// Calls body(now, i). In each iteration `now` has a different counter of the peer.
+/// Calls body(now, i). In each iteration, `now` contains the address of a different counter of the peer.
 template <class Body>
 __device__ void with_counters(const arguments& a, Body body) {
   arguments now = a;
