@@ -142,7 +142,7 @@ class generator {
   std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>
-      known_;  ///< by actor: the values that the actor knows its signal words to have reached
+      known_;  ///< by actor and word: the value that the actor knows the word to have reached
   std::vector<std::vector<instruction>> lists_;
   std::vector<std::vector<word_set>> word_sets_;
   std::vector<std::uint32_t> n_listed_;  ///< the number of lists of each PE in the segment

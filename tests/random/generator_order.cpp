@@ -79,7 +79,7 @@ void generator::quiet_grid(int pe) {
 bool generator::try_grid(int actor) {
   const int pe = pe_of(actor);
   const int first = pe * n_blocks_;
-  quiet_grid(pe);  // the following parts of other blocks come after all operations that this block knows
+  quiet_grid(pe);  // the following operations of all blocks come after all operations that this block knows
   by_grid_ = true;
   bool taken = false;
   while (!taken) {

@@ -20,7 +20,7 @@ bool generator::try_wait(int actor) {
   if (i.value == 0) return false;
   history_.acquire(actor, word.seen);
   known_[index(actor)][i.signal] = i.value;
-  // An actor that adds again does so after this wait.
+  // An actor that adds to the word again does so after this wait.
   if (added) history_.record(actor, word_place(me, i.signal), access::read);
   if (added && chance(2)) i.compare = pgas::cmp::eq;
   if (chance(4)) {
@@ -51,7 +51,7 @@ bool generator::try_wait_set(int actor) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   word_set set{};
   bool waits_in_vain = false;
-  history::clock common{};  // what the waiting block has seen in every case, whichever word ended the wait
+  history::clock common{};  // what the waiting block has seen, whichever word ended the wait
   common.fill(0xffff);
   std::vector<history::clock> each;
   for (std::uint32_t k = 0; k < i.count; ++k) {
@@ -60,7 +60,7 @@ bool generator::try_wait_set(int actor) {
     value = i.value;
     if (vector) value = chance(3) ? never : word.value - std::min<std::uint64_t>(word.value, chance(3) ? pick(5) : 0);
     const bool holds = word.value >= value;
-    // If all words have one common value, words that may or may not reach it are left out.
+    // If all words are compared with one common value, words that may or may not reach this value are left out.
     if (chance(4) || (!holds && (all || !vector))) set.status[k] = static_cast<std::int32_t>(1 + pick(9));
     if (set.status[k] != 0) continue;
     if (!holds) {

@@ -44,9 +44,10 @@ class history {
 
   void fence(int who);
   void quiet(int who);
-  /// The clock of an actor that sees a release which `who` makes now: all accesses so far.
+  /// The clock that an actor acquires when it sees a release that `who` makes now: all accesses that `who` has made or
+  /// seen so far.
   [[nodiscard]] clock release(int who);
-  /// As above for a relaxed signal: all accesses before the last fence.
+  /// As above for a relaxed signal: all accesses that `who` has made or seen before its last fence.
   [[nodiscard]] const clock& last_fence(int who) const { return actors_[index(who)].fenced_view; }
   /// Invalidates last_fence(), for tools in which a fence is valid only until more data is written.
   void forget_fence(int who) { actors_[index(who)].fenced_view = {}; }
@@ -57,14 +58,13 @@ class history {
  private:
   struct actor {
     std::uint16_t now = 1;
-    std::uint16_t fenced = 1;   ///< the actor's operations before this time precede its later writes
-    std::uint16_t quieted = 1;  ///< the actor's operations before this time precede its later reads
-    clock seen{};               ///< the operations of other actors before these times precede the actor's later
-                                ///< operations
+    std::uint16_t fenced = 1;   ///< the last fence; it orders the actor's earlier operations before its later writes
+    std::uint16_t quieted = 1;  ///< the last quiet; it orders the actor's earlier operations before its later reads
+    clock seen{};               ///< by actor: the time before which this actor has seen all operations of that actor
     clock fenced_view{};
   };
   struct cell {
-    clock wrote{};  ///< 0: never, or forgotten because a later access is known
+    clock wrote{};  ///< the time of each actor's last write; 0: none, or forgotten, because a later access counts
     clock read{};
     clock base{};  ///< the accesses before the first commuting write; every commuting write must come after them
     bool local = false;
