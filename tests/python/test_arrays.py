@@ -285,7 +285,7 @@ def test_arrays_with_dlpacks_table_are_read_without_python(world):
     assert copy(False, x, y, 0, False) and (x == y).all()
     assert copy(True, y[3:4], x[5:6], 0, False) and y[3] == 5
     assert together("all_reduce", "sum", x, x, 1, 1, 0)
-    # Arrays that the table does not describe, or describes wrongly, take the other path.
+    # The fast functions return False for arrays that the table does not describe, or describes wrongly.
     assert not copy(False, x, y.double(), 0, False) and not copy(False, x, y[:3], 0, False)
     assert not copy(False, x.view(3, 4).T, y.view(4, 3), 0, False) and not copy(False, x, y.numpy(), 0, False)
     assert not copy(False, x.numpy(), y.numpy(), 0, False) and not together("all_gather", "sum", x, x, 1, 2, 0)

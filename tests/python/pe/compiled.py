@@ -87,7 +87,7 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert y[2] == 7 and y[3] == 8 and signal[0] == 100, (y, signal)
     assert not torch._dynamo.utils.counters["graph_break"]
 
-    # A function that returns a value, or uses another stream, breaks the graph: it is called between two graphs.
+    # A call that returns a value, or uses another stream, breaks the graph: torch makes such a call between two graphs.
     stream = world.stream()
 
     @torch.compile(backend=backend)
@@ -102,7 +102,8 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert (broken(three) == 9).all()
     assert torch._dynamo.utils.counters["graph_break"]
 
-    # A compiler's copy of a team's array is refused, and not reduced in place of the array.
+    # A compiler may pass a copy of a team's array. The library refuses the copy, and does not reduce it in place of the
+    # array.
     if backend == "aot_eager":
         try:
             whole(lambda: row.all_reduce(x))()

@@ -54,7 +54,7 @@ with pgas.join() as world:
     assert world.usage()["arrays"] == 0, world.usage()
     assert max(used[1:]) < 4 * used[0], used
 
-    # If one PE keeps an array, all PEs keep it. A view is enough.
+    # If one PE keeps an array, or only a view of the array, the memory of the array stays allocated on all PEs.
     x = world.zeros(100, "int32")
     view = x[10:20] if me == n - 1 else None
     del x
@@ -65,7 +65,7 @@ with pgas.join() as world:
     del view
     assert world.collect() == 1
 
-    # A call that differs raises an error on all PEs, and the next call works.
+    # If the call of one PE differs, the call raises an error on all PEs. The next call works.
     for wrong in (lambda: world.empty((2 + (me == 1), 3)), lambda: world.zeros(4) if me else world.empty(4),
                   lambda: world.empty(4) if me else world.collect()):
         try:

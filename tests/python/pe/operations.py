@@ -150,7 +150,7 @@ with pgas.join() as world:
     world.barrier()
     assert world.g(counter, 0) == 20 * n
 
-    # A stream of the host, which keeps the objects that it uses.
+    # A stream of the host keeps the objects that its operations use alive.
     stream = world.stream()
     world.barrier()
     for i in range(50):
