@@ -59,7 +59,8 @@ holdings settled_holdings() {
 }
 
 holdings settle_at(const holdings& expected) {
-  // A thread that was joined stays listed for a moment, now and when `expected` was counted.
+  // A thread that was joined stays listed for a moment, so both counts may include joined threads: the count now and
+  // the count in `expected`.
   const auto count = [&] {
     holdings now = count_holdings();
     now.threads = std::max(now.threads, expected.threads);

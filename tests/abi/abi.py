@@ -41,7 +41,7 @@ def without_weak_symbols(text: bytes) -> xml.Element:
                     symbols.remove(symbol)
     for parent in list(corpus.iter()):
         for child in list(parent):
-            # A member function without a symbol describes the class, and stays in it.
+            # A member function is part of the description of its class, so only its symbol id is removed.
             if child.get("elf-symbol-id", "").split("@")[0] in weak:
                 if parent.tag == "member-function":
                     child.attrib.pop("elf-symbol-id")

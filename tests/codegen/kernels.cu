@@ -1,10 +1,10 @@
 // The expected code for each operation. Each kernel has expectations for check.py in the comment above it: a stage (ptx
 // or sass), a number of occurrences, and a regular expression for one instruction. `sass` refers to the kernel's own
 // code, up to the first out-of-line function. `callee` refers to the out-of-line functions in the PTX that the kernel
-// calls and whose name matches. All of these refer to direct_context, and to the path of an operation if load and store
-// reach the PE and checks are off. `size` is the largest number of instructions of the kernel's own code, and `general`
-// the same number with the general context. `registers` and `stack` refer to the whole kernel with the general context,
-// and `whole` is `sass` for it.
+// calls and whose name matches. All of these refer to direct_context, and to the path that an operation takes if the PE
+// is load/store accessible and checks are off. `size` is the largest number of instructions of the kernel's own code,
+// and `general` the same number with the general context. `registers` and `stack` refer to the whole kernel with the
+// general context. `whole` has the form of `sass`, and refers to that whole kernel.
 #include "any_context.cuh"
 
 extern "C" {

@@ -1,7 +1,8 @@
-// The registers of kernels that call operations in loops, as programs do: with the native interface and with NVSHMEM's
-// names, one call and two different calls, unrolled, and with values that the loop keeps. A call in a loop must allow
-// blocks of 1024 threads, which have 64 registers per thread. An operation on one word by one thread must leave more
-// registers to the program. check.py describes the form of the expectations, and sweep.py has more loops.
+// The registers of kernels that call operations in loops, as programs do. The calls use the native interface and
+// NVSHMEM's names. There are loops with one call, with two different calls, unrolled loops, and loops that keep values
+// of their own. A call in a loop must allow blocks of 1024 threads, which have 64 registers per thread. An operation on
+// one word by one thread must leave more registers to the program. check.py describes the form of the expectations, and
+// sweep.py has more loops.
 #include <pgas/compat/nvshmem.h>
 
 #include "any_context.cuh"

@@ -115,7 +115,8 @@ CALLS = {
                    {"float": "float", "double": "double", "short": "short"}),
 }
 
-# Loops by name: the text of the loop with {call} in it, and the addresses and the PE of a round.
+# The loops by name. Each entry has the text of the loop, in which {call} is replaced, and the addresses and the PE for
+# the call.
 AT = {"d": "(d + i * count)", "s": "(s + i * count)", "r": "(r + i)", "w": "(w + i)", "pe": "pe"}
 LOOPS = {
     "index": ("for (int i = 0; i < n; ++i) {{ {call} }}", AT),

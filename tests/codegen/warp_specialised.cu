@@ -38,8 +38,9 @@ __global__ void add_tile(any_context ctx, bfloat16* dst, std::size_t n, int pe) 
   add_nbi(ctx, by, dst, tile, n, pe);
 }
 
-// Two kernels with the same addition. ptxas compiles a function that both call out of line once, and its additions lose
-// the type F32. The addition must therefore be inline in each kernel.
+// Two kernels with the same addition. If both kernels called one function for the addition, ptxas would compile this
+// function out of line, and its additions would lose the type F32. The addition must therefore be inline in each
+// kernel.
 //  whole 1   UBLKRED\.G\.S\.ADD\.F32
 //  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
 __global__ void add_floats(any_context ctx, float* dst, std::size_t n, int pe) {

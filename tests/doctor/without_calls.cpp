@@ -2,7 +2,7 @@
 //
 //     without_calls CALL[,CALL] PROGRAM [ARGUMENTS]
 //
-// The calls fail with EPERM. The status is 77 if this kernel accepts no filter.
+// The calls fail with EPERM. The status is 77 if the operating system accepts no filter.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

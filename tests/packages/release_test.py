@@ -67,7 +67,7 @@ def main():
     expect("is empty", run(*release, "prepare", "7.2.4", types, cwd=clone, fails=True))
     expect("is not newer", run(*release, "prepare", "7.2.3", types, cwd=clone, fails=True))
 
-    # What does not agree with the header is found.
+    # The check finds files that do not agree with the header.
     citation = clone / "CITATION.cff"
     text = citation.read_text()
     citation.write_text(text.replace("version: 7.2.3", "version: 7.2.2"))

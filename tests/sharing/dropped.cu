@@ -98,7 +98,7 @@ void drop(Object& what) {
   const auto took = clock_type::now() - begin;
   std::printf("dropped in %.1f us\n", std::chrono::duration<double, std::micro>(took).count());
   expect(took < 2s, "a drop does not wait for a kernel");
-  std::this_thread::sleep_for(300ms);  // longer than the library checks whether streams are idle
+  std::this_thread::sleep_for(300ms);  // longer than the interval in which the library checks idle streams
 }
 
 bool is_mapped(const void* at) {

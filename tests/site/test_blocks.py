@@ -100,7 +100,7 @@ def test_start_cpp(tmp_path):
     job = in_shell(compile_and_run, tmp_path, **home)
     assert job.status == 0 and job.out == output, job.out + job.err
 
-    # For the host, without the words that the page names.
+    # The project for the host, without the words and lines that the page says to remove.
     lines = cmake.splitlines()
     assert lines[1].endswith("LANGUAGES CXX CUDA)") and "CUDA" in lines[2] and "CUDA" in lines[3]
     (tmp_path / "CMakeLists.txt").write_text("\n".join([lines[0], lines[1].replace(" CUDA", ""), *lines[4:]]))
@@ -254,8 +254,8 @@ def test_tools_and_options_exist():
 
 # ---- the other pages -------------------------------------------------------------------------------------------------
 
-# Their commands need several hosts or GPUs, or take minutes, or other tests run them. This test checks that the programs of
-# the project and their options exist.
+# The commands of the other pages need several hosts or GPUs, or take minutes, or other tests run these commands. This
+# test checks that the programs of the project and their options exist.
 
 
 def commands(page):

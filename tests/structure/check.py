@@ -290,7 +290,7 @@ def header_head(file: Source):
         yield 1, "a header has #pragma once"
 
 
-# The requirements of the group concepts, which are documented at the concepts.
+# The members that the group concepts require. The concepts document these members.
 GROUP_MEMBERS = {"thread_rank", "size", "sync", "block_rank", "num_blocks"}
 PUBLIC_THING = re.compile(r"\s*(\[\[\w+\]\]\s*)?((virtual|friend|class|struct) )*PGAS_(FN|HD|API)\b(?P<rest>[^(]*)(?P<call>\(?)")
 
@@ -380,7 +380,7 @@ def check(root: pathlib.Path) -> Iterator[Violation]:
             for line, text in enumerate(file.code, 1):
                 if found := re.match(r"\s*#\s*define\s+(\w+)", text):
                     macros.setdefault(found.group(1), (file.path, line))
-            # A macro that its file undefines (#undef) is no name that a reader meets elsewhere.
+            # A macro that its file undefines (#undef) is not counted, because other files do not see it.
             for text in file.code:
                 if found := re.match(r"#undef (\w+)", text):
                     macros.pop(found.group(1), None)

@@ -20,12 +20,12 @@ HIDE = "hidden_names.inc"
 SHOW = "shown_names.inc"
 HEADERS = (".hpp", ".h", ".cuh", ".inc")
 
-# Names with a prefix belong to one library. A macro with such a name is intended for this name.
+# Names with a prefix belong to one library. A program that defines a macro with such a name means this library's name.
 PREFIXED = re.compile(r"_|(pgas|nvshmemx?i?|p?shmemx?)_|PGAS_|NVSHMEM|SHMEM|cuda[A-Z]|cu[A-Z]|CU|MPI_|(SYS|PR|FUTEX|CLOCK)_|U?INT\d*_|[A-Z]+_MAX$")
 # Macros of the standard headers that public headers include, and macros that a compiler defines itself. Hiding such a
 # macro would remove it.
 STANDARD = set("I NULL assert complex errno linux major makedev minor offsetof stderr stdout unix".split())
-# Names that are a macro in no program that compiles.
+# Keywords. A program that defines a macro with such a name is not supported.
 KEYWORDS = set(
     """alignas alignof and asm auto bool break case catch char class concept const const_cast constexpr continue decltype default
     defined delete do double elif else endif enum explicit extern false float for friend goto if ifdef ifndef include inline int

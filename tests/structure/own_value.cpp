@@ -1,7 +1,7 @@
-// Calls that would wait for a value that no PE sends, and calls that send a value to a channel that never receives it.
-// An ll_team_channel to all members receives this PE's own value as a message; a channel to the other members gets it
-// as an argument. These calls do not compile. CALL selects the call; calls whose number ends in 0 are correct and
-// compile.
+// Calls that would wait for a value that no PE sends, or send a value that no PE receives. The calls concern this PE's
+// own value in a collective: an ll_team_channel to all members receives the value as a message, but an ll_team_channel
+// to the other members gets the value as an argument. Calls that confuse the two channels must not compile. CALL
+// selects the call; calls whose number ends in 0 are correct and compile.
 #include <pgas/device.hpp>
 
 using pgas::ll_to;

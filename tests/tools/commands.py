@@ -19,7 +19,8 @@ def call(*words, **variables):
 
 def printed(*words):
     job = call(*words)
-    # Other tests, which run at the same time, ask all jobs of this machine as another user.
+    # Other tests, which run at the same time, query all jobs of this machine as another user. The errors for that user
+    # are ignored.
     errors = [line for line in job.stderr.splitlines() if "does not answer user" not in line]
     assert (job.returncode, errors) == (0, []), (words, job)
     return job.stdout

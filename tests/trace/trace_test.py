@@ -91,7 +91,7 @@ class TimeLine(unittest.TestCase):
                 for one in signals:
                     self.assertEqual(out[id(one)], 1, one)
                     self.assertEqual(one.facts["route"], way if one.facts["peer"] != one.pe else "direct")
-                # A wait for several words has a separate moment for each word.
+                # A wait for several words has a separate event for each word.
                 self.assertEqual(sum(event.name == "satisfied" for event in trace.events), ROUNDS * PES * PES)
 
     def test_each_pe_says_who_it_is_and_how_wrong_its_clock_may_be(self):
@@ -155,7 +155,7 @@ class TimeLine(unittest.TestCase):
         self.assertIn("these are in no file: 1", job.stderr)
         trace = perfetto_file.read(f"{self.folder}/all")
         check_arrows(self, trace)
-        # The first barrier may already fail, because PE 1 does not wait until the others leave it.
+        # The first barrier may already fail, because PE 1 does not wait until the other PEs have left the barrier.
         self.assertIn(sum(event.name == "pgas::barrier_all" for event in trace.events), range(3, 7))
 
     def test_the_summary_counts_what_was_done(self):

@@ -109,7 +109,7 @@ void run(scene& s, unsigned blocks, Kernel kernel, Arguments... arguments) {
   s.world.synchronize();
 }
 
-/// The hangs by name. All PEs call the function, and it returns on no PE.
+/// The programs that hang, by name. All PEs call the function of a program, and the function returns on no PE.
 const std::map<std::string, std::function<void(scene&)>> hangs = {
     {"missing_signal",
      [](scene& s) {

@@ -101,7 +101,7 @@ def main() -> int:
     pids: list[int] = []
     askers: list[Asker] = []
     allowed = threading.Event()
-    # by whether the job was asked: wall time, CPU time, CPU time of answers
+    # by whether the job was queried: wall time, CPU time, CPU time of answers
     rows: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
     before = (0.0, 0.0, 0.0)
 

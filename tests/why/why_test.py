@@ -35,7 +35,7 @@ PROXIED = {"PGAS_HEAP": "host", "PGAS_P2P": "0"}
 
 TWO_WORLDS = [[0], [1]]  # each PE waits for the PE that is in the other world
 
-# scene: number of PEs, environments, kind of the root, PEs of the root, words in the sentence about it
+# scene: number of PEs, environments, kind of the root, PEs of the root, words in the sentence about the root
 SCENES = {
     "missing_signal": (3, (DIRECT, PROXIED), "own wait", [0], "to become >= 1 (it is 0)"),
     "missing_signal_in_a_kernel": (2, (DIRECT, PROXIED), "own wait", [1], "to become >= 5 (it is 0)"),
