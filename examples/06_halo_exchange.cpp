@@ -2,8 +2,9 @@
 //
 // In each iteration a PE computes its first and last row, puts them with a signal into the halo rows of its neighbours,
 // and computes the rows in between during the transfer. Only the next iteration's boundary rows wait for the signals,
-// and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A halo row is
-// overwritten two iterations later; by then its reader has finished, because the reader's own next row has arrived.
+// and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A PE
+// overwrites a neighbour's halo row two iterations later. By then the neighbour has read the row, because the
+// neighbour's next row has arrived, which the neighbour sends after reading.
 //
 // Every point is computed by the same expression for any number of PEs, so the result equals the serial result bit for
 // bit. Only the residual depends on the number of PEs, because its terms are added in a different order. The relative
@@ -264,7 +265,7 @@ std::vector<float> serial(const options& o) {
   return {in.begin() + o.nx, in.end() - o.nx};
 }
 
-// The error in the command line for this many PEs; empty if it is valid.
+// The error in the command line for this number of PEs; empty if the command line is valid.
 std::string parse(int argc, char** argv, int n_pes, options& o) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];

@@ -5,8 +5,8 @@
 //     11_ipc_event write FILE     writes the tickets to FILE
 //     11_ipc_event read FILE
 //
-// Unlike a timeline, an event has no values: a wait is for the last record at the time of the call. The host must know
-// that this record was made, so the host counts the records.
+// Unlike a timeline, an event has no values: a wait is for the last record that was made before the call. The host must
+// know that this record was made, so the host counts the records.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

@@ -1,8 +1,9 @@
-// A program without pgas allocates memory; pgas shares it in place, and an unrelated program reads and writes it by
-// tickets. On the host: memory files. On a GPU: memory of cudaMalloc, of a memory pool, and of cuMemCreate.
+// A program allocates memory without pgas. pgas shares this memory in place, and an unrelated program opens tickets to
+// read and write the memory. On the host: memory files. On a GPU: memory of cudaMalloc, of a memory pool, and of
+// cuMemCreate.
 //
 //     12_adopt own FILE     allocates the memory; writes the tickets to FILE
-//     12_adopt use FILE     opens them, and adds 1 to each value
+//     12_adopt use FILE     opens the tickets, and adds 1 to each value
 //
 // Sharing that would disclose more than the requested range is refused unless whole_block::allow permits it.
 #include <sys/mman.h>
@@ -44,7 +45,7 @@ void check(CUresult result) {
   if (result != CUDA_SUCCESS) throw std::runtime_error("the driver says " + std::to_string(result));
 }
 
-/// A function of the driver; the program is not linked to the driver.
+/// A function of the driver, looked up at run time, because the program is not linked to the driver.
 template <class Function>
 Function driver(const char* name) {
   void* address = nullptr;

@@ -53,7 +53,7 @@ PGAS_FN double reduce_parts(const pgas::context& ctx, const Block& block, const 
   return v.total[1].a;
 }
 
-// Returns the sum of `mine` over all threads of all PEs, on all threads.
+// Returns to each thread the sum of `mine` over all threads of all PEs.
 template <pgas::block_group Block>
 PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::grid& all, const cg_problem& v,
                      double mine) {
@@ -336,7 +336,8 @@ int solve(pgas::world& world, const options& o) {
   if (o.method != 1) ways = {{host_driven}, {persistent}};
   if (o.method != 0) ways.push_back({pipelined});
   bool good = true, converged = true, repeatable = true;
-  for (int round = 0; round < o.rounds; ++round)  // alternating, so other load on the machine affects all of them
+  // The variants alternate, so other load on the machine affects all of them.
+  for (int round = 0; round < o.rounds; ++round)
     for (outcome& item : ways) {
       const double seconds = together.run(item.by);
       if (speaks) {

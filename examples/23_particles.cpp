@@ -37,12 +37,12 @@ using count_t = std::uint64_t;
 constexpr int directions = 9;  // the directions of a 3 x 3 neighbourhood; 4 is the PE itself and has no list
 constexpr int neighbours = 8;
 constexpr unsigned block_threads = 256;
-constexpr int batch = 8;  // particles of a thread that are appended to a list by one atomic operation
+constexpr int batch = 8;  // the largest number of particles that one atomic operation appends to a list
 
 // The counts of a PE in a step.
 struct counters {
-  count_t stay;               // the particles of the PE after the step
-  count_t leave[directions];  // the particles to send, by direction
+  count_t stay;               // the number of particles that stay on the PE
+  count_t leave[directions];  // the numbers of particles to send, by direction
 };
 
 // The checked values: sums that are invariant, and the numbers of particles that are wrong or in the wrong rectangle.
@@ -57,7 +57,7 @@ struct memory {
   particle* lists;     // particles to send, by direction
   counters* counted;   // the counters of two steps, alternating
   particle* inbox[2];  // written by neighbours
-  count_t* reserved;   // for each inbox: changed by neighbours' atomic_fetch_add
+  count_t* reserved;   // for each inbox: the number of entries that neighbours have reserved
   signal_t* arrived;   // for each inbox: 2^32 for each neighbour that has sent, plus 1 for each particle
   count_t* sums;       // see enum sum
 

@@ -98,7 +98,7 @@ struct quick_dispatch {
       // All threads have read the word before put_signal() sends.
       if (block.thread_rank() == 0) pgas::atomic_set(ctx, m.fill + expert, 0U, m.me);
     }
-    // Receives rows: each block waits for some of them.
+    // Receives rows: each block waits for the rows of some experts from some PEs.
     for (int i = me; i < m.mine.count * m.n_pes; i += blocks)
       pgas::wait_until(ctx, block, m.count(round, i / m.n_pes, i % m.n_pes), pgas::cmp::ge, round << 32);
   }

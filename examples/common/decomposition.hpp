@@ -56,7 +56,7 @@ inline constexpr int n_directions = 27;
 [[nodiscard]] PGAS_HD constexpr int along(int direction, int axis) {
   return (axis == 0 ? direction : axis == 1 ? direction / 3 : direction / 9) % 3 - 1;
 }
-/// The direction of this PE from the PE in direction d.
+/// The opposite direction: from the PE in this direction back to this PE.
 [[nodiscard]] PGAS_HD constexpr int opposite(int direction) { return n_directions - 1 - direction; }
 
 /// The neighbour in one direction.
@@ -135,7 +135,7 @@ struct decomposition {
   std::int64_t pitch = 0, plane = 0;
   std::array<neighbour, n_directions> to{};
 
-  /// Elements of one grid, and of the messages of one field in all directions.
+  /// The number of elements of one grid, and of the messages of one field in all directions.
   std::size_t grid_points = 0, message_points = 0;
 
   [[nodiscard]] std::size_t index(int x, int y, int z) const {
@@ -161,7 +161,7 @@ struct decomposition {
   return {};
 }
 
-/// The division from the point of view of PE `pe`. It must be possible.
+/// The division from the point of view of PE `pe`. The division must be possible.
 [[nodiscard]] inline decomposition divide(const triple& size, const triple& pes, bool periodic, bool corners, int pe) {
   decomposition d{size, pes, periodic, corners};
   d.at = {pe % pes[0], pe / pes[0] % pes[1], pe / pes[0] / pes[1]};
@@ -205,7 +205,7 @@ struct decomposition {
   return d;
 }
 
-/// Divides a box into tiles of at most that size.
+/// Divides a box into tiles of at most the given size.
 inline void cut(const decomposition& d, const box& whole, const triple& tile, std::vector<item>& into) {
   for (int z = whole.lo[2]; z < whole.hi[2]; z += tile[2])
     for (int y = whole.lo[1]; y < whole.hi[1]; y += tile[1])
@@ -251,13 +251,14 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
   return n_boundary;
 }
 
-/// One of `parts` parts of a message that one block copies into the halo.
+/// The part of a message that one block copies into the halo. The message is divided into `parts` parts.
 struct unpack_item {
   int direction, parts;
   box at;
 };
 
-/// The division of a message of `extent` for unpacking: along the last axis on which it has more than one point.
+/// The division of a message of `extent` for unpacking: along the last axis on which the message has more than one
+/// point.
 struct message_cut {
   int axis, layers, parts;
 };

@@ -48,7 +48,8 @@ struct heat_options {
     line.add("--blocks", "N", blocks, 0, "of the kernel; 0: all that a GPU holds, one of a CPU");
     line.add("--csv", csv, "prints lines of comma-separated values");
   }
-  /// Chooses the division if none is given. Returns the reason if it is impossible; empty if it is possible.
+  /// Chooses the division if none is given. Returns the reason if the division is impossible, and an empty string if it
+  /// is possible.
   [[nodiscard]] std::string choose_pes(int n) {
     if (pes == triple{}) pes = smallest_surface(size, n, periodic());
     return impossible(size, pes, n);

@@ -51,7 +51,7 @@ PGAS_HD piece token_piece(int set, int pe, int token, int i) {
 /// The function that expert `expert` applies to a number. A real expert multiplies matrices.
 PGAS_HD float expert_output(float value, int expert) { return value * (0.5F + static_cast<float>(expert % 97) / 128); }
 
-/// Piece `i` of an expert's result for a row in the format in which it travels.
+/// Piece `i` of an expert's result for a row, which has the format in which tokens are sent.
 PGAS_HD piece expert_piece(const moe_shape& s, const piece* row, int i, int expert) {
   float values[per_piece<bfloat16>];
   if (s.fp8) {

@@ -126,7 +126,8 @@ struct iterate_on_chip {
       float* const next = copy_of(step + 1);
       receive(step, now);
       block.sync();
-      // A point to send is computed by the thread that sends it, so it is in flight before the rest is computed.
+      // The thread that sends a point also computes it. The points to send are therefore in flight before the other
+      // points are computed.
       if (step + 1 < end) send(step + 1, [=](int point) { return Points::at(now + point, x.pitch, x.plane); });
       for (int i = rank; i < points; i += size) next[own[i]] = Points::at(now + own[i], x.pitch, x.plane);
     }
@@ -211,7 +212,8 @@ class grid_on_chip {
   }
 
   /// Chooses the number of tiles on each axis, at most `limit` in total, the same on all PEs, so that no tile is empty:
-  /// the division with the least work and communication per block. Also computes the sizes that follow from it.
+  /// the division with the least work and communication per block. Also computes the sizes that follow from the
+  /// division.
   void lay_out(int limit) {
     const decomposition& d = grids_.mine();
     triple most_tiles{};

@@ -1,6 +1,6 @@
 /// @file
-/// The command line of an example: a table of options, which prints --help and parses the words. It does not depend on
-/// PEs, so that the MPI programs use it too.
+/// The command line of an example: a table of options, which prints --help and parses the words. The file does not
+/// depend on PEs, so the MPI programs use it too.
 ///
 ///     examples::command_line line("20_stencil3d", "3-D heat equation.", "pgasrun -n 4 20_stencil3d --size 64,64,64");
 ///     line.add("--size", "X,Y,Z", size, 1, "points of the grid");

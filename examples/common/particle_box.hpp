@@ -1,8 +1,8 @@
 /// @file
 /// Particles in a periodic box of cells, in whole numbers: the start, the motion and the owner of a particle, without
 /// messages. A coordinate counts 2^-32 of the box and wraps around by itself; a velocity is the change of a coordinate
-/// in a step. Sums of numbers and momenta are therefore exact in any order, and the position of a particle after any
-/// number of steps is known in advance.
+/// in a step. Sums over particles and their momenta are therefore exact in any order, and the position of a particle
+/// after any number of steps is known in advance.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct points_7 {
   }
 };
 
-/// The product of (1, 2, 1) / 4 on each axis.
+/// The weights are the product of (1, 2, 1) / 4 on each axis.
 struct points_27 {
   static constexpr bool in_fours = false;
   PGAS_HD static float row(const float* u) { return (u[-1] + u[1]) + 2.0F * u[0]; }
