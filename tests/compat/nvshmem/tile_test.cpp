@@ -281,7 +281,7 @@ void check_tiles(call what) {
       for (const kind tensors : {kind::second, kind::first, kind::unbounded}) {
         for (const caller by : {caller::thread, caller::warp, caller::warpgroup, caller::block}) {
           ++turn;
-          if (asked_domain() != 0 && turn % 4 != 0) continue;  // each piece is a command, so fewer cases are enough
+          if (asked_domain() != 0 && turn % 4 != 0) continue;  // fewer cases, because each piece is a command
           pe_set pes(members.n_pes);
           guarded<T> dst(pes, dst_elements, turn % 4 == 3 ? 1 : 0);
           guarded<T> src(pes, src_elements, turn % 8 == 7 ? 1 : turn % 8 == 5 ? 2 : 0);

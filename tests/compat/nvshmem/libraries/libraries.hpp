@@ -1,6 +1,6 @@
 /// @file
-/// The function of each library. Its kernel adds LIBRARY_VALUE, 100 for each member of the team, and 10000 if there is
-/// a second translation unit. The function returns the sum.
+/// The function of each library returns a sum that its kernel computes: LIBRARY_VALUE, plus 100 for each member of the
+/// team, plus 10000 if there is a second translation unit.
 #pragma once
 
 #include <nvshmem.h>
