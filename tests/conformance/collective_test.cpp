@@ -218,7 +218,7 @@ TEST(collective, every_root) {
   }
 }
 
-/// The root's source is outside its own heap where that is possible. The other members have no source.
+/// The root's source is outside the root's heap where that is possible. The other members have no source.
 struct broadcast_from_elsewhere_body {
   test_team team;
   sym<std::uint8_t> dst;

@@ -6,8 +6,8 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// The number of threads of a block. A quarter of the block is a group of several threads, and of whole warps. A block
-/// has at most the threads of two warpgroups.
+/// The number of threads of a block. A quarter of a block has several threads, and on GPUs whole warps. A block has at
+/// most the threads of two warpgroups.
 unsigned threads_of_block() {
   const unsigned most = blocks().back().threads;
   return most < 8 ? 8 : most < 256 ? most : 256;

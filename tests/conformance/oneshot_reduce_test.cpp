@@ -1,5 +1,6 @@
-// One-shot reductions, as in kernels that the host enqueues. Grids of lockstep blocks execute them one after another,
-// and between other collectives, with different numbers of blocks and with sizes around the size of the staging.
+// One-shot reductions, as in kernels that the host enqueues. Grids of lockstep blocks execute the reductions one after
+// another, and between other collectives. The grids have different numbers of blocks, and the data has sizes around the
+// size of the staging.
 #include "teams.hpp"
 
 namespace {
