@@ -28,8 +28,8 @@ struct pe_options {
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// `--rounds=N` of the command line; 0 if it is missing. Sets the rounds of the stress test and the maximum of other
-/// tests. The option is for sanitizers, with which a kernel runs a thousand times slower.
+/// `--rounds=N` of the command line; 0 if the option is missing. Sets the rounds of the stress test and the maximum of
+/// other tests. The option is for sanitizers, with which a kernel runs a thousand times slower.
 inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
   return value;
