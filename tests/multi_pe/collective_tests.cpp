@@ -122,7 +122,7 @@ TEST(HostCollective, a_stream_of_them) {
 }
 
 // Calls 200 barriers on each of two streams. The barriers use words of the stream. Data that was put before a barrier
-// is visible after it. After the barriers, signals go to one neighbour without a barrier.
+// is visible after the barrier. At the end, signals go to one neighbour without a barrier.
 TEST(HostCollective, barriers_by_words) {
   const pgas::team& team = world().team();
   const int n = team.n_pes();

@@ -251,7 +251,7 @@ TEST(Rma, a_signal_on_the_stream_follows_a_list) {
     for (std::size_t i = 0; i < pages; ++i) shuffled[i] = static_cast<std::int64_t>(i * (round + 1) % pages);
     pgas::put(r.world, order.data(), shuffled.data(), pages, r.me);
     r.fill(outbox, static_cast<int>(1000 * round) + r.me);
-    pgas::put_list(r.world, on, list, r.right);  // reads the indices when it runs
+    pgas::put_list(r.world, on, list, r.right);  // the stream reads the indices when it runs
     pgas::signal_set(r.world, on, signal.data(), round, r.right);
     pgas::signal_wait_until(r.world, on, signal.data(), cmp::ge, round);
     on.synchronize();

@@ -115,7 +115,8 @@ class Team : public testing::Test {
   code expected_of_direct_context(const std::vector<int>& members) const {
     for (std::size_t i = 2; i < members.size(); ++i)
       if (members[i] - members[i - 1] != members[1] - members[0]) return code::invalid_argument;
-    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // the host heap accepts it too
+    // The host heap accepts cuda_ipc too.
+    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;
     for (const int pe : members) {
       if (!world.pe(pe).direct || (anywhere && pe != me)) return code::peer_unreachable;
       for (int between = std::min(pe, me); between < std::max(pe, me); ++between)
@@ -337,7 +338,7 @@ TEST_F(Team, memory_outlived_by_its_owner) {
   team.destroy();
   pgas::team next = world.team().split(0, 0);
   auto cells = next.allocate<int>(5, pgas::initialize::zero);
-  kept.reset();  // does not free memory of the next team, although that memory has the same address
+  kept.reset();  // must not free memory of the next team, which has the same address
   next.free(next.allocate_bytes(100));
   EXPECT_EQ(pgas::g(world, cells.data(), me), 0);
 }
