@@ -67,8 +67,8 @@ __device__ inline std::uint64_t fetch_add(const arguments& a, std::uint64_t valu
 }
 __device__ inline void inc(const arguments& a) { nvshmem_uint64_atomic_inc(a.signal, a.peer); }
 
-/// Executes barrier or sync number `epoch`. A library counts them itself and ignores the number. A barrier completes
-/// earlier puts; a sync does not.
+/// Executes barrier or sync number `epoch`. A library counts its barriers and syncs itself, and ignores the number. A
+/// barrier completes earlier puts; a sync does not.
 template <scope Scope>
 __device__ void barrier_all(const arguments&, std::uint64_t) {
   if constexpr (Scope == scope::thread) nvshmem_barrier_all();
