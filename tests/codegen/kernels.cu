@@ -49,8 +49,8 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
-// A sync before the copy and a sync after it. Whole 16-byte words, with four loads before the first store, and never
-// through the read-only path. The data of the slow path is on the stack.
+// A sync before the copy and a sync after the copy. The copy moves whole 16-byte words, with four loads before the
+// first store, and never uses the read-only path. The data of the slow path is on the stack.
 //  ptx  2   bar\.sync
 //  sass 2   BAR\.SYNC
 //  callee copy_long 4+  ld\.v4\.u32
@@ -63,7 +63,8 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
   put(ctx, this_block(), dst, src, n, pe);
 }
 
-// Strong loads, which bypass L1. If words are read twice, and in groups smaller than a warp, L1 is invalidated first.
+// Strong loads, which bypass L1. L1 is invalidated before loads that may hit L1: loads of words that are read twice,
+// and loads by groups smaller than a warp.
 //  ptx  2   bar\.sync
 //  callee copy_long 8+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_long 8+  ld\.v4\.u32

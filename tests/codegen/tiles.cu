@@ -1,5 +1,5 @@
 // The registers of kernels that call NVSHMEM's tile operations in loops, as GEMMs do. 64 registers allow blocks of 1024
-// threads. Two reductions take more because of proxied PEs, unless PGAS_NVSHMEM_DIRECT is set, and need
+// threads. Unless PGAS_NVSHMEM_DIRECT is set, two reductions take more registers because of proxied PEs, and need
 // __launch_bounds__(1024). check.py describes the form of the expectations.
 #include <pgas/compat/nvshmem.h>
 #include <pgas/compat/nvshmemx.h>

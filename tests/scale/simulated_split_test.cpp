@@ -72,7 +72,7 @@ class split_growth : public testing::TestWithParam<int> {
     for (int pe = 0; pe < world_.n(); ++pe) results.push_back(world_.take(pe, of_world).value());
     return results;
   }
-  /// The agreement of a split that tells whether all members could make the team.
+  /// The agreement at the end of a split: whether all members could make the team.
   void agree_on_outcome() {
     collective_step step;
     step.what = collective_step::kind::add_team;

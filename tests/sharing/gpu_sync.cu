@@ -1,5 +1,5 @@
-// Timelines and interprocess events between two unrelated processes on one GPU. If two_gpus.sh starts them, they use
-// two GPUs: the first GPU of the side that opens is then the second GPU of the maker.
+// Timelines and interprocess events between two unrelated processes on one GPU. If two_gpus.sh starts the processes,
+// they use two GPUs: the first GPU of the side that opens is then the second GPU of the maker.
 //
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side

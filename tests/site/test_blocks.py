@@ -24,7 +24,7 @@ DOCS = ROOT / "docs"
 BIN = pathlib.Path(sys.executable).parent
 BUILD = pathlib.Path(os.environ.get("TEST_BUILD", ROOT / "build/cpu"))
 
-# The languages of the blocks of each page, in order. Each of them has a test below.
+# The languages of the blocks of each page, in order. Each block has a test below.
 BLOCKS = {
     "start/cpp.md": ["sh", "cpp", "sh", "", "cmake", "sh"],
     "start/python.md": ["sh", "python", "sh", ""],

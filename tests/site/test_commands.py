@@ -100,7 +100,7 @@ case " $* " in
 esac
 exec {bin}/pgas-perf "$@"
 """
-# Debian's matplotlib, which `tools.plot` needs, too.
+# Debian's Python has matplotlib, as in the test `tools.plot`.
 PLOT = """#!/bin/sh
 exec /usr/bin/python3 -B {root}/src/tools/pgas-plot/pgas_plot.py "$@"
 """
