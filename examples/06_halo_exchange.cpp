@@ -25,7 +25,7 @@ struct options {
   int nx = 2048;    // columns
   int ny = 2048;    // rows
   int niter = 200;  // the number of iterations
-  int nccheck = 0;  // iterations between residual checks, 0: none
+  int nccheck = 0;  // iterations between residual checks; 0: no checks
   bool csv = false;
 };
 

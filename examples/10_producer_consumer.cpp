@@ -1,5 +1,5 @@
-// One program fills the buffers of a ring with batches, and other programs take them. The programs start independently,
-// find one another only through tickets in a folder, and may be killed and restarted at any time.
+// One program fills the buffers of a ring with batches, and other programs take the batches. The programs start
+// independently, find one another only through tickets in a folder, and may be killed and restarted at any time.
 //
 //     10_producer_consumer produce FOLDER SEATS BATCHES [PAUSE_US]
 //     10_producer_consumer consume FOLDER SEAT

@@ -357,7 +357,7 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
   }
   const auto late_ones = static_cast<unsigned long long>(now[late]);
-  int more = 0;  // exchanges without a step, which bring late particles home
+  int more = 0;  // exchanges without a step, which send late particles to their PEs
   for (; now[away] != 0 && right; ++more) {
     all.step(0);
     now = all.look();

@@ -250,8 +250,8 @@ struct figures {
   long long wrong;
 };
 
-// Measures one variant and format: dispatch alone, dispatch with combine, and both with the experts' work. Checks the
-// results.
+// Measures one variant and format in three ways: dispatch alone; dispatch and combine; dispatch, the experts' work and
+// combine. Checks the results.
 class layer {
  public:
   layer(pgas::world& world, const options& o, const examples::moe_shape& shape, bool low_latency)

@@ -79,8 +79,7 @@ struct one_shot {
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
           load(g, i);
-          begun = static_cast<std::uint32_t>(rounds);  // this load's latency overlaps with the latency of the loads
-                                                       // above
+          begun = static_cast<std::uint32_t>(rounds);  // loaded here, so that all loads are in flight together
           channel others = open(g, i);
           pgas::broadcast_to_others(ctx, others, mine);
         });

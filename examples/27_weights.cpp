@@ -100,7 +100,7 @@ struct inspect {
   }
 };
 
-/// The version in a file; 0 if there is none.
+/// The version in a file; 0 if there is no file.
 std::uint64_t version_in(const std::string& file) {
   const std::vector<std::string> lines = examples::read_lines(file);
   return lines.empty() ? 0 : std::stoull(lines[0]);

@@ -9,7 +9,8 @@
 namespace examples {
 
 /// The memory of the calling thread's block. On a GPU it is the shared memory of the launch. On a CPU it is `bytes`
-/// bytes of `on_cpu`, which has memory for each block. *Memory* aligned to 16 bytes if `bytes` and `on_cpu` are.
+/// bytes of `on_cpu`, which has memory for each block. *Memory* aligned to 16 bytes if `bytes` is a multiple of 16 and
+/// `on_cpu` is aligned to 16 bytes.
 template <pgas::block_group Block>
 [[nodiscard]] PGAS_FN std::byte* memory_of([[maybe_unused]] const Block& block, [[maybe_unused]] std::byte* on_cpu,
                                            [[maybe_unused]] std::size_t bytes) {

@@ -52,7 +52,7 @@ template <class Word>
 /// no message.
 [[nodiscard]] PGAS_FN std::uint64_t messages(std::uint64_t generation) { return (generation + 1) / 2; }
 
-/// A point of a message in a word, with the number of its generation above it.
+/// A word with a point of a message in the lower half, and the point's generation in the upper half.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t packet_of(T value, std::uint64_t generation) {
   std::uint32_t bits = 0;
@@ -173,7 +173,8 @@ PGAS_FN void relax(const Block& block, const exchange<float>& x, const item& ent
     relax<Points>(block, entry.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
 }
 
-/// Whether this block has computed the last item of a direction. If so, it also sees the stores of the other blocks.
+/// Whether this block has computed the last item of a direction. If so, this block also sees the stores of the other
+/// blocks.
 template <class T, pgas::block_group Block>
 PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange<T>& x, int direction,
                      std::uint64_t generation) {

@@ -64,7 +64,7 @@ PGAS_HD piece expert_piece(const moe_shape& s, const piece* row, int i, int expe
   return rounded_to<bfloat16>(values);
 }
 
-/// The router: for each token of a PE `topk` different experts and their weights, by slots.
+/// The router: for each token of a PE `topk` different experts and their weights, in the order of slots.
 struct routing {
   std::vector<std::int32_t> expert;
   std::vector<float> weight;

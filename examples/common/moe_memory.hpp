@@ -44,11 +44,12 @@ struct moe_memory {
   std::int32_t* chosen;
   float* weights;
 
-  piece* packed;                       // tokens in the format in which they are sent, if this is not the inputs' format
-  std::uint32_t* fill;                 // for each expert: number of rows so far
-  home* list;                          // low latency: the rows for each expert
-  std::uint32_t *rank, *start, *base;  // throughput: the rank of a slot among this PE's rows for the same expert; the
-                                       // index of the first of these rows; the first row of each expert
+  piece* packed;        // tokens in the format in which they are sent, if this is not the inputs' format
+  std::uint32_t* fill;  // for each expert: number of rows so far
+  home* list;           // low latency: the rows for each expert
+  // Throughput: the rank of a slot among this PE's rows for the same expert; the index of the first of these rows at
+  // the expert's PE; the index of the first row of each expert of this PE.
+  std::uint32_t *rank, *start, *base;
 
   // Written by peers.
   piece* rows;          // rows received for the experts of this PE

@@ -77,7 +77,8 @@ struct iterate_on_chip {
     const int width = mine.at.hi[0] - mine.at.lo[0], rows = mine.at.hi[1] - mine.at.lo[1];
     const int layers = mine.at.hi[2] - mine.at.lo[2], points = x.fields * width * rows * layers;
 
-    // The memory: two copies of the tile, then lists of its points, of the points to send and of the points to receive.
+    // The block's memory: two copies of the tile, then three lists: the points of the tile, the points to send, and the
+    // points to receive.
     float* const copies = reinterpret_cast<float*>(memory_of(block, x.rooms, static_cast<std::size_t>(x.room)));
     auto* const own = reinterpret_cast<std::int32_t*>(copies + 2 * x.fields * x.volume);
     auto* const out = reinterpret_cast<leaving*>(own + x.points);

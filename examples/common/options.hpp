@@ -137,8 +137,8 @@ class command_line {
  private:
   struct option {
     std::string word, value, meaning, usual;
-    std::function<std::string(const std::string&)> take;  ///< returns the problem of a value; empty: the value is
-                                                          ///< accepted
+    /// Returns the problem of a value, or an empty string if the value is accepted.
+    std::function<std::string(const std::string&)> take;
   };
 
   static constexpr std::size_t column = 26;  // the column at which meanings begin

@@ -14,7 +14,7 @@ struct sums {
 
 /// Memory of this PE for partial sums.
 struct sum_room {
-  sums* threads;  ///< one for each thread of the grid
+  sums* threads;  ///< a partial sum for each thread of the grid
   sums* blocks;   ///< one for each block
 };
 
@@ -33,7 +33,7 @@ template <pgas::block_group Block>
   }
   block.sync();
   for (unsigned i = 1; rank == 0 && i < lanes && i < size; ++i) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
-  block.sync();  // all threads have read before the memory is reused
+  block.sync();  // all threads have read the memory before it is reused
   return mine;
 }
 

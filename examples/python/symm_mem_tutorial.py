@@ -41,8 +41,8 @@ for step in range(10):
     check((x == 100 * left + step).all(), f"step {step}: the left has not put its number")
     handle.barrier(channel=1)  # the data is read before the next data arrives; channels are independent of each other
 
-# The signal pad is memory beside each buffer, for flags of the program. It is initially zero, and must be zero again
-# after use.
+# The signal pad is memory beside each buffer, for flags of the program. The pad is initially zero, and must be zero
+# again after use.
 flags = handle.get_signal_pad(rank, (n,), torch.int32)
 handle.get_signal_pad(right, (n,), torch.int32)[rank] = rank + 1
 handle.barrier()
