@@ -1,6 +1,6 @@
 // The order between CUDA's legacy default stream and host calls. Without arguments: if cudaMemset clears a word before
 // a host barrier, the word keeps the signal that a peer's kernel sends after the barrier. With "wait": a kernel in that
-// stream that waits for its host does not block the host's barrier forever.
+// stream waits for its host, and the host's barrier returns nevertheless.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

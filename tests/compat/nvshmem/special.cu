@@ -196,8 +196,8 @@ __global__ void be_in_regions(call c) {
   if (wrong != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.result), 1ull);
 }
 
-/// Copies with sizes and groups for which lent memory can be used, and copies for which it cannot be used; also copies
-/// from lent memory and into it. `c.n` is the size, and `c.which` selects the caller.
+/// Copies with sizes and groups for which lent memory can or cannot be used. Also copies from lent memory, and copies
+/// to lent memory. `c.n` is the size, and `c.which` selects the caller.
 __global__ void copy_by_lent(call c) {
   extern __shared__ __align__(128) char room[];
   char* const tile = room + c.op;  // after the lent memory

@@ -1,6 +1,6 @@
 // NVSHMEM's tile operations by their own names, called by threads, warps, warpgroups and blocks on GPUs. tile_test.cpp
-// tests shapes, alignments and boundaries. NVIDIA's library is not tested with this file, because it needs multicast
-// memory for these operations.
+// tests shapes, alignments and boundaries. NVIDIA's library is not tested with this file, because that library needs
+// multicast memory for these operations.
 #include <cstdio>
 
 #include "bench.hpp"

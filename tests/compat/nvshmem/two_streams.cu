@@ -1,6 +1,6 @@
 // Collectives of one team on two streams, by NVSHMEM's names. Each collective runs after the previous one, even on
-// another stream, so no collective hangs and all sums are correct. The test runs them eagerly, and in graphs that are
-// launched on two streams.
+// another stream, so no collective hangs and all sums are correct. The test runs the collectives eagerly, and in graphs
+// that are launched on two streams.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -102,7 +102,8 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
 }
 
-// Returns a unique id that PE 0 has made. All PEs receive the id in a world, which they leave before they use the id.
+// Returns a unique id that PE 0 has made. PE 0 sends the id to all PEs in a first world. The PEs leave that world
+// before they use the id.
 nvshmemx_uniqueid_t hand_out_id(int* me, int* n) {
   nvshmem_init();
   *me = nvshmem_my_pe();
