@@ -175,7 +175,7 @@ struct crowd_body {
   sym<bfloat16> brains;            // without and with a result
   sym<float16_pair> half_pairs;    // without and with a result
   sym<bfloat16_pair> brain_pairs;  // without and with a result
-  // The number of threads that add 16-bit numbers, small enough that the sums stay exact.
+  // The number of threads that add 16-bit numbers. The number is small, so that the sums stay exact.
   std::uint32_t few;
 
   PGAS_HD static double number(std::uint32_t i) { return (static_cast<double>(mix(i % spread) % 2001) - 1000) / 8; }

@@ -9,7 +9,7 @@ using namespace pgas;
 using namespace pgas_test;
 
 /// Each working block of a PE repeatedly sends a tile to the same block of the next PE, and overwrites its tile as soon
-/// as that is allowed.
+/// as the library allows this.
 struct tiles_and_signals {
   /// The words of a tile. A tile that is sent in rows has two rows of half this size.
   static constexpr std::uint32_t words = 1024;

@@ -193,7 +193,7 @@ TEST(ll_channel_failure, a_member_that_does_not_send_is_named) {
   }
 }
 
-/// PE 0 sends more than it may, without checks. PE 1 receives later.
+/// PE 0 sends more messages than allowed, without checks. PE 1 receives later.
 struct overwritten_body {
   sym<packet_line> box;
   sym<signal_t> sent;

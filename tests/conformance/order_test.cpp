@@ -10,8 +10,8 @@ using namespace pgas_test;
 /// The ways of signalling data to the next member.
 enum class announcement { put_signal, fence, fence_pe, quiet, quiet_pe, quiet_pes, last = quiet_pes };
 
-/// Each round sends data to the next member and signals it in one of the ways. The next member waits in one of the ways
-/// and answers.
+/// Each round sends data to the next member, and signals the data in one of the ways. The next member waits in one of
+/// the ways and answers.
 struct passing_body {
   static constexpr std::uint32_t n = 300;
 

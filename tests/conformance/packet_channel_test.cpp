@@ -9,7 +9,7 @@ using namespace pgas;
 using namespace pgas_test;
 
 constexpr std::size_t longest =
-    3000;  // the largest message in bytes: some threads send several units, and some groups less than one unit
+    3000;  // the largest message in bytes: several units for some threads, and less than one unit for some groups
 
 /// The value of element `i` of a message.
 template <class T>
