@@ -16,7 +16,7 @@ using pgas::detail::cpu_block_state;
 using pgas::detail::run_member;
 using pgas::detail::thread_ended;
 
-/// Runs f(thread) on `size` threads. Returns how many ended by thread_ended and how many by another exception.
+/// Runs f(thread) on `size` threads. Returns how many threads ended by thread_ended, and how many by another exception.
 template <class F>
 std::pair<int, int> run_block(std::uint32_t size, const F& f) {
   cpu_block_state state(size);

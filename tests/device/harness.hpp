@@ -24,7 +24,7 @@ namespace pgas_test {
 struct pe_options {
   std::size_t heap_bytes = std::size_t{4} << 20;
   bool checks = false;
-  int domain = 0;  ///< the number of neighbours that are direct PEs of each other; 0: the requested number, or all
+  int domain = 0;  ///< the number of neighbours that are direct PEs of each other; 0: the number of --domain, or all
   std::chrono::milliseconds timeout{60'000};
 };
 
@@ -34,8 +34,8 @@ inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
   return value;
 }
-/// `--domain=N` of the command line: the size of domains if a test does not set it; 0: one domain of all PEs. PEs of
-/// different domains are proxied. With `--faulty` or `--faulty=SEED`, the network holds messages back and reorders
+/// `--domain=N` of the command line: the size of domains if a test does not set the size; 0: one domain of all PEs. PEs
+/// of different domains are proxied. With `--faulty` or `--faulty=SEED`, the network holds messages back and reorders
 /// them.
 inline int& asked_domain() {
   static int value = 0;

@@ -32,7 +32,7 @@ struct stress_shape {
   std::uint64_t total = 10'000'000;
 };
 
-/// The number of GPUs that the tests use; 0 if there is none. main() may lower it.
+/// The number of GPUs that the tests use; 0 if there is none. main() may lower the number.
 inline int& gpus() {
   static int count = [] {
     int n = 0;

@@ -112,7 +112,8 @@ PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_
   }
 }
 
-/// SB: with a quiet between its store and its load, at least one of two PEs sees the other's store.
+/// SB: two PEs store, call quiet, and then load what the other PE stores. At least one PE sees the store of the other
+/// PE.
 struct store_buffering {
   // The distance of the words of two rounds, so that they share no cache line.
   static constexpr std::uint32_t apart = 32;

@@ -16,7 +16,7 @@ std::uint64_t number_after(std::string_view name, std::string_view argument) {
 
 #if defined(__CUDACC__)
 
-// The exit status that ctest treats as "skipped". A test that ran never returns it.
+// The exit status that ctest treats as "skipped". A test that ran never returns this status.
 constexpr int skipped = 77;
 
 int run_on_gpus(std::uint64_t limit) {
@@ -43,7 +43,7 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Loads kernels at the start, and never while another kernel waits for the loaded kernel.
+  // Loads all kernels at the start, so that no kernel is loaded while another kernel waits for that kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   testing::InitGoogleTest(&argc, argv);

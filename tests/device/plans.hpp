@@ -1,5 +1,6 @@
 /// @file
-/// The team_hierarchy of teams that span domains, for teams that tests make. It has the format of the host library.
+/// The team_hierarchy of teams that span domains, for teams that tests make. The team_hierarchy has the format of the
+/// host library.
 #pragma once
 
 #include <algorithm>

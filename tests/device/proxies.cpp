@@ -27,7 +27,7 @@ constexpr std::uint32_t log2_commands_on_gpu = 8;
 constexpr std::uint32_t log2_answers_on_gpu = 6;
 constexpr std::uint32_t log2_units = 1;
 
-/// The proxy of one PE. It is made as in src/host/proxy/proxy_service.cpp.
+/// The proxy of one PE. The proxy is made as in src/host/proxy/proxy_service.cpp.
 struct one_pe {
   std::unique_ptr<d::device> device;
   std::unique_ptr<d::memory_access> memory;

@@ -23,7 +23,8 @@ struct background {
         to(pes.allocate<unsigned char>(static_cast<std::size_t>(pes.n_pes()) * most_blocks * bytes)),
         finished(pes.allocate<std::uint32_t>(1)) {}
 
-  /// The first `n_working` blocks of a PE call work(which). The other blocks make traffic until these have finished.
+  /// The first `n_working` blocks of a PE call work(which). The other blocks make traffic until the first blocks have
+  /// finished.
   template <class Block, class Work>
   PGAS_FN void beside(const Block& block, const context& ctx, std::uint32_t n_working, const Work& work) const {
     const auto which = static_cast<std::uint32_t>(block.block_rank());
