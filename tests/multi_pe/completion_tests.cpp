@@ -1,5 +1,5 @@
 // PEs with different speeds: one PE is stopped while the others send many operations to it, one PE leaves immediately,
-// and PEs check data as soon as the data must have arrived. The tests run on either side of the proxies, with any
+// and PEs check data as soon as the data must have arrived. The tests run with direct and with proxied PEs, with any
 // number of PEs on any number of hosts.
 #include <gtest/gtest.h>
 #include <signal.h>

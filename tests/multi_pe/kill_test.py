@@ -15,8 +15,8 @@ from leftovers import alive, leftovers
 
 PES = 4
 LIMIT = 2.0  # seconds from the death to each survivor's report
-LONGEST_LEAVE = 200 if os.environ.get("PGAS_HEAP") == "host" else 1000  # milliseconds; a GPU's memory takes longer to
-                                                                        # release
+# Milliseconds. The release of GPU memory takes longer.
+LONGEST_LEAVE = 200 if os.environ.get("PGAS_HEAP") == "host" else 1000
 
 
 def main():

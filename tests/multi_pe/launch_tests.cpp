@@ -26,7 +26,7 @@ TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
   const pgas::context ctx = world.context();
   unsigned blocks = pgas::max_resident_blocks(world, 256, 0, signal_and_wait{}, ctx, signal.data());
-  // the limit is at least the number of these threads
+  // On the host heap, 8 blocks: the host heap always admits this number of threads.
   if (world.heap() == pgas::heap_kind::host) blocks = std::min(blocks, 8u);
   world.barrier_all();
   pgas::launch(world, {.blocks = blocks, .threads = 256}, signal_and_wait{}, ctx, signal.data());
@@ -61,7 +61,8 @@ TEST(Launch, of_a_block_larger_than_max_threads_is_refused_on_either_heap) {
   world.synchronize();
 }
 
-/// Whether the driver allows launches to overlap. The GPU must allow it too: first_launch checks `__CUDA_ARCH__`.
+/// Whether the driver allows launches to overlap. The GPU must allow overlapping too: first_launch checks
+/// `__CUDA_ARCH__`.
 [[nodiscard]] bool driver_overlaps() {
   int version = 0;
 #if defined(__CUDACC__)

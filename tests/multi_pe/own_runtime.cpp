@@ -40,7 +40,7 @@ int caught(pgas::world& world) {
   return right ? 0 : 1;
 }
 
-/// PE 0 is unwound while it owns memory. The other PEs must not wait for it.
+/// PE 0 is unwound while it owns memory. The other PEs must not wait for PE 0.
 int thrown(pgas::world& world) {
   try {
     const auto memory = world.allocate<int>(16, pgas::initialize::zero);

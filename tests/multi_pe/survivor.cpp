@@ -51,8 +51,8 @@ pgas::unit_test::holdings before_joining() {
   return pgas::unit_test::count_holdings();
 }
 
-/// The members release registrations in different orders, so that the call that releases a registration last does not
-/// also end it.
+/// The members release registrations in different orders, so that the last call that releases a registration is not
+/// always the call that ends the registration.
 [[noreturn]] void register_without_end(pgas::world& world) {
   const pgas::team team = world.team().split(0, -world.my_pe());
   const pgas::shared_memory memory = pgas::shared_memory::make({world.device()}, 2 << 20);

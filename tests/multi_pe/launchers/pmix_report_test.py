@@ -19,8 +19,8 @@ def main() -> int:
     program, *mpirun = sys.argv[1:]
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "lines")
-        # With --enable-recovery mpirun does not end the job. The server counts PE 2 as ended, so mpirun may wait for it forever:
-        # the test ends mpirun when all PEs have written their lines.
+        # With --enable-recovery mpirun does not end the job. The server counts PE 2 as ended, so mpirun may wait for PE
+        # 2 forever. The test ends mpirun when all PEs have written their lines.
         with subprocess.Popen([*mpirun, "--enable-recovery", "-n", str(SIZE), program, str(LOST), path], stdin=subprocess.DEVNULL,
                               start_new_session=True, env=os.environ | {"PGAS_HEAP": "host"}) as job:
             deadline = time.monotonic() + 60
