@@ -15,7 +15,7 @@ namespace side_by_side {
 struct options {
   std::string only;              ///< a regular expression for the names of rows; empty: all rows
   int first = 0;                 ///< the first row to run; used to continue after a row that killed the program
-  int iterations = 0;            ///< the iterations of each run; 0: chosen by the time that they take
+  int iterations = 0;            ///< the iterations of each run; 0: chosen so that a run takes `milliseconds`
   int repetitions = 5;           ///< the number of runs of each row
   int collective_threads = 512;  ///< the threads of a block that calls a collective; at most 512
   double milliseconds = 6;       ///< the duration of a run if `iterations` is 0

@@ -241,7 +241,7 @@ void measure(bench& pes, report& to, const row& kernel_row, int width, double (h
   to.measure(kernel_row, how);
 }
 
-/// Whether the GPU can hold the blocks of halo_signal of all PEs that share it. Prints a message if it cannot.
+/// Whether the GPU can hold the blocks of halo_signal of all PEs that share the GPU. Prints a message if it cannot.
 bool holds_all_blocks(int n) {
   int devices = 0;
   int processors = 0;
