@@ -92,7 +92,7 @@ class generator {
   [[nodiscard]] bool try_atomic(int actor);
   /// Many updates of one word by all members of a team at the same time.
   [[nodiscard]] bool try_burst(int actor);
-  /// Updates of a word that its lock guards.
+  /// Updates of a word that a lock guards.
   [[nodiscard]] bool try_locked(int actor);
   [[nodiscard]] bool try_signal(int actor);
   [[nodiscard]] bool try_wait(int actor);

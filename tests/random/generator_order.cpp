@@ -33,7 +33,7 @@ void generator::join(const std::vector<int>& members, const std::vector<instruct
     others.insert(others.end(), blocks.begin() + 1, blocks.end());
   }
   history_.join(covered);
-  for (const int block : others) history_.forget_fence(block);  // signals of other blocks do not rely on the fence
+  for (const int block : others) history_.forget_fence(block);  // signals of the other blocks do not rely on this fence
   for (const int actor : covered) pending_[index(actor)] = caller::thread;
 }
 

@@ -1,6 +1,6 @@
 /// @file
 /// The parts of random programs. A program is a list of instructions for every block of every PE. The interpreter
-/// executes it on the CPU or on GPUs, and the model executes it on a few arrays.
+/// executes a program on the CPU or on GPUs, and the model executes the same program on a few arrays.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct interpreter {
   sym<unsigned char> arena;
   sym<signal_t> signals;
   sym<instruction> program;    ///< `capacity` instructions for each block
-  sym<std::uint32_t> lengths;  ///< one length for each block
+  sym<std::uint32_t> lengths;  ///< the number of instructions of each block
   sym<team_view> teams;
   sym<word_set> word_sets;  ///< one word set for each of the program's waits for several words
   sym<copy_block> blocks;   ///< places::listed_blocks blocks for each list of the program

@@ -148,7 +148,7 @@ int run_all(const char* program, const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Loads kernels at the start, and never while another kernel waits for the loaded kernel.
+  // Loads all kernels at the start, so that no kernel is loaded while another kernel waits for that kernel.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   const std::optional<options> wanted = read_options(argc, argv);

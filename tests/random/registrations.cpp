@@ -25,7 +25,7 @@ using pgas_world_test::run_worlds;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr int steps = 300;
 constexpr std::size_t most_teams = 5;
-constexpr std::size_t most_registered = 12;  ///< over all teams, because the slots of small worlds have few addresses
+constexpr std::size_t most_registered = 12;  ///< of all teams together, because the slots of small worlds are small
 
 /// One registration as all PEs know it, and this PE's part.
 struct entry {
@@ -94,7 +94,7 @@ class walker {
     added.members = std::move(members);
   }
 
-  /// The registrations that an exchange of the members ends.
+  /// The registrations that end at an exchange of the members.
   std::size_t end_released(team_entry& t) {
     return std::erase_if(t.registered,
                          [&](const auto& each) { return each.second.released_by.size() == t.members.size(); });
