@@ -136,8 +136,8 @@ def main() -> None:
         return
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
-        # Checks that the sdist contains all files that a wheel needs. The build of the library from the sdist reads
-        # this variable.
+        # The library is built from the sdist, which checks that the sdist contains all files that a wheel needs. This
+        # build reads the variable CMAKE_TOOLCHAIN_FILE.
         settings, cuda = given.sdist.resolve() / "settings.cmake", "OFF"
         if given.launcher:
             cuda = as_in_tree(given.build, settings)

@@ -26,7 +26,7 @@ def test_operators_are_as_torch_wants_them(world):
     from pgas import _torch_operators as operators
 
     order = operators.order_of(world)
-    # The check runs operators on copies of the arrays. Only collectives and barriers accept copies.
+    # torch's opcheck runs operators on copies of the arrays. Only collectives and barriers accept copies.
     which = ("test_schema", "test_faketensor")
     torch.library.opcheck(operators.meet, (order, "barrier", world._number, True), test_utils=which)
     arguments = (order, torch.empty(8), torch.ones(8), "all_reduce", "sum", 0, [1, 1], world._number, True)

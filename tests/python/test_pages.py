@@ -225,7 +225,7 @@ def test_own_tests():
         assert (ROOT / words[1]).exists() and {word for word in words if word.startswith("--")} <= {"--ranks", "--only", "--limit", "--backend"}
 
 
-# The complete programs. mypy finds no types in Triton, and kernels in Triton have none.
+# The complete programs. mypy finds no types in Triton, and kernels in Triton have no types.
 TYPED = {("docs/python.md", "first_program"): "", ("docs/python.md", "ring"): "triton", ("docs/python.md", "sharing_summary"): "",
          ("docs/python-kernels.md", "triton_shift"): "triton", ("docs/torch.md", "first_torch_program"): "torch", ("docs/sharing.md", "exporter"): "",
          ("docs/sharing.md", "importer"): ""}

@@ -150,7 +150,7 @@ with pgas.join() as world:
     world.barrier()
     assert world.g(counter, 0) == 20 * n
 
-    # A stream of the host keeps the objects that its operations use alive.
+    # A stream of the host keeps objects alive while its operations use them.
     stream = world.stream()
     world.barrier()
     for i in range(50):

@@ -129,7 +129,8 @@ def staged_streams(rounds=100):
         check(k, own)
     dist.barrier()
 
-    # A graph holds the calls of the first stream. It runs on a third stream beside the calls of the second stream.
+    # A graph holds the calls of the first stream. The graph runs on a third stream beside the calls of the second
+    # stream.
     tensors = [inputs(0), inputs(1)]
     fresh = inputs(0)
     work = [torch.empty_like(x) for x in fresh[:10]]

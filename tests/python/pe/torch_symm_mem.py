@@ -46,8 +46,8 @@ def buffers():
     assert handle.buffer_ptrs_dev != 0 and handle.signal_pad_ptrs_dev != 0
     again = symm_mem.rendezvous(x, everyone)
     assert again.buffer_ptrs == handle.buffer_ptrs
-    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch passes the storage of a view to a backend, so the
-                                                        # handle is that of the whole tensor
+    # torch passes the storage of a view to a backend, so the handle is the handle of the whole tensor.
+    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)
     assert (of_view.offset, of_view.buffer_size, of_view.buffer_ptrs) == (0, 128, handle.buffer_ptrs)
     handle.barrier()
     # torch's operators check in this way whether a tensor is symmetric
