@@ -19,8 +19,8 @@ holdings count_holdings();
 /// Returns count_holdings() after it has not changed for 100 ms, or after two seconds, because other threads may still
 /// be closing resources.
 holdings settled_holdings();
-/// Returns count_holdings() when it is equal to `expected`, or after two seconds. Fewer threads count as the expected
-/// number.
+/// Returns count_holdings() when it is equal to `expected`, or after two seconds. A smaller number of threads counts as
+/// the expected number.
 holdings settle_at(const holdings& expected);
 std::ostream& operator<<(std::ostream& out, const holdings& h);
 

@@ -8,7 +8,8 @@
 /// While this is set, the calling thread cannot allocate memory.
 thread_local bool no_memory = false;
 
-// Not inlined, because the compiler would see only one of operator new and operator delete, and warn of a mismatch.
+// Not inlined, because otherwise the compiler would see only one of operator new and operator delete, and warn of a
+// mismatch.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const memory = no_memory ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();

@@ -1,5 +1,5 @@
 /// @file
-/// The contexts and peers of the kernels in the codegen tests: with -DCODEGEN_DIRECT they have only load and store,
+/// The contexts and peers of the kernels in the codegen tests. With -DCODEGEN_DIRECT they have only the direct route,
 /// otherwise all routes.
 #pragma once
 

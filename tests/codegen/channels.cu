@@ -21,7 +21,7 @@ __global__ void exchange_messages(any_context ctx, packet_line* box, double* dst
 }
 
 // The value of a register: one store of the value and its number, and one poll. There is no load of data, no fence, and
-// no sync of the group except when the channel is opened. The progress is read and written once.
+// no sync of the group except when the channel is opened. The channel's progress is read and written once.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
 //  ptx  1   ld\.relaxed\.sys\.global\.u64

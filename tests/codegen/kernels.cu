@@ -366,7 +366,7 @@ __global__ void compare_swap(any_context ctx, std::uint64_t* out, std::uint64_t*
   *out = atomic_compare_swap(ctx, dst, 1, 2, pe);
 }
 
-// No instruction waits for the result before it is stored.
+// No instruction waits for the result before the result is stored.
 //  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
 //  ptx  0   fence|membar|ld\.(relaxed|global)
 __global__ void fetch_add_nbi(any_context ctx, std::uint64_t* result, std::uint64_t* dst, int pe) {

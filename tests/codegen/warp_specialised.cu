@@ -68,7 +68,7 @@ __global__ void get_tile(any_context ctx, const detail::vec16* src, std::size_t 
   get_nbi(ctx, mbarrier(&word), tile, src, n, pe);
 }
 
-// A warpgroup's vote and result use its own barrier, and not the barrier of the block.
+// The vote and the result of a warpgroup use the warpgroup's own barrier, and not the barrier of the block.
 //  ptx  1+  barrier\.red\.or\.pred
 //  ptx  0   bar(rier)?\.(cta\.)?(sync|red).*\s0[,;]
 //  registers 48

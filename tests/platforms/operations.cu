@@ -1,6 +1,6 @@
 // A call of each family of operations, and every atomic instruction. tests/structure/operations.cpp calls every
-// operation with one compiler; this source is short, because a dozen compilers compile it for each architecture. It is
-// not run.
+// operation with one compiler; this source is short, because a dozen compilers compile it for each architecture. The
+// source is only compiled, and never run.
 #include <pgas/device.hpp>
 
 namespace pgas {  // in this namespace, std:: is libcu++ under NVRTC

@@ -43,7 +43,7 @@ split_call call_of(split_call::kind what, int start, int stride, int size) {
   return call;
 }
 
-/// The splits of `n` PEs that the arguments alone determine.
+/// The splits of `n` PEs whose result depends only on the arguments.
 std::vector<one_split> computed_splits(int n) {
   std::vector<int> reversed(static_cast<std::size_t>(n));
   std::iota(reversed.rbegin(), reversed.rend(), 0);

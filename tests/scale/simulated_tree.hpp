@@ -86,7 +86,8 @@ class simulated_world {
     std::uint64_t number;
     std::function<void()> work;
     bool operator<(const event& other) const {
-      return std::pair(when, number) > std::pair(other.when, other.number);  // the earliest is the top of the queue
+      // The earliest message is at the top of the queue.
+      return std::pair(when, number) > std::pair(other.when, other.number);
     }
   };
 

@@ -1,5 +1,5 @@
 // Drops memory, timelines and events while work of a GPU still uses them. The streams belong to the program, and the
-// library does not know them. Each run tests one mode:
+// library does not know the streams. Each run tests one mode:
 //
 //     dropped opened | made | timeline | recorded | event | capture | exit | fork
 #include <cuda_runtime.h>

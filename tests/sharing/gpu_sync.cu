@@ -108,7 +108,7 @@ side set_up(bool maker, const std::string& file) {
     s.event = pgas::ipc_event::open(tickets[3]);
   }
   PGAS_CUDA(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
-  // CUDA loads a kernel at its first launch, which may wait for the streams of this process.
+  // CUDA loads a kernel at its first launch. Loading may wait for the streams of this process.
   spin_and_stamp<<<1, 1, 0, s.stream>>>(0, nullptr);
   s.synchronize();
   return s;
@@ -146,7 +146,7 @@ void order(side& s) {
   s.synchronize();
 }
 
-/// Graphs record and wait. Each launch has the same effect.
+/// Graphs record in timelines and wait for timelines. Each launch has the same effect.
 void graph(side& s) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t launched = nullptr;
@@ -192,7 +192,7 @@ void graph(side& s) {
   PGAS_CUDA(cudaGraphDestroy(graph));
 }
 
-/// Kernels wait and set, with the functions for signals.
+/// Kernels wait for timelines and set timelines, with the functions for signals.
 void kernel(side& s) {
   pgas::world world = pgas::world::join();
   for (std::uint64_t round = 1; round <= 200; ++round)

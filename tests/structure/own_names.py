@@ -25,7 +25,7 @@ PREFIXED = re.compile(r"_|(pgas|nvshmemx?i?|p?shmemx?)_|PGAS_|NVSHMEM|SHMEM|cuda
 # Macros of the standard headers that public headers include, and macros that a compiler defines itself. Hiding such a
 # macro would remove it.
 STANDARD = set("I NULL assert complex errno linux major makedev minor offsetof stderr stdout unix".split())
-# Keywords. A program that defines a macro with such a name is not supported.
+# Keywords. No valid program defines a macro with such a name.
 KEYWORDS = set(
     """alignas alignof and asm auto bool break case catch char class concept const const_cast constexpr continue decltype default
     defined delete do double elif else endif enum explicit extern false float for friend goto if ifdef ifndef include inline int

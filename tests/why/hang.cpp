@@ -323,7 +323,8 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
      }},
 };
 
-/// On SIGTERM, ends the world and then the process, in a separate thread. Must be made while there is no other thread.
+/// On SIGTERM, ends the world and then the process, in a separate thread. The object must be made while there is no
+/// other thread.
 class end_gently {
  public:
   end_gently() {

@@ -43,8 +43,8 @@ def job_of(pid: int) -> str:
     for name in names:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as to:
             try:
-                to.connect("\0" + name)  # other jobs of this machine start and end, and some of them are stopped, so no
-                                         # PE is asked
+                # No PE is queried, because other jobs of this machine start and end, and some are stopped.
+                to.connect("\0" + name)
                 owner = to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             except OSError:
                 continue

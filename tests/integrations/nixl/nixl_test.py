@@ -208,7 +208,8 @@ def test_lists() -> None:
             assert np.array_equal(pair.memory.bytes[: count * block], expected), f"READ of {block} bytes"
             assert not pair.memory.bytes[count * block :].any(), "bytes behind the last block have changed"
 
-            # The target gets the blocks of seed 2 in two transfers, and keeps its bytes behind the last block.
+            # The target gets the blocks of seed 2 in two transfers, and the target's bytes behind the last block do not
+            # change.
             pair.ask("fill", seed=3)
             new = make_contents(pair.size, 2)
             pair.memory.bytes[:] = new
