@@ -47,7 +47,7 @@ class PGAS_API bootstrap {
   virtual void barrier() = 0;
   /// @brief Limits the time that later collective calls may block.
   ///
-  /// While a world is joined, pgas calls this function with the time that is left for joining. An implementation
+  /// While a process joins a world, pgas calls this function with the time that is left for joining. An implementation
   /// without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
   /// @brief Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw
@@ -94,7 +94,7 @@ struct bootstrap_options {
   std::string master_address;                 ///< host name or address of rank 0
   int master_port = -1;                       ///< port of rank 0
   std::string run_id;                         ///< distinguishes jobs with the same address (torchrun's run id)
-  bool master_port_taken = false;  ///< the launcher uses that port (torchrun's agent store): use the next ports
+  bool master_port_taken = false;  ///< the launcher uses master_port (torchrun's agent store): use the next ports
   std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
   std::string interface;           ///< network interface to listen on; empty: the interface that reaches the peer
   int local_fd = -1;               ///< pgasrun's inherited socket

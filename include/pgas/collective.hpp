@@ -4,9 +4,9 @@
 ///
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
 /// host-called collectives of a team share one channel, which kernels do not use. So these collectives run one after
-/// another on any streams: the library inserts an event where the stream changes. A call without a stream runs after
-/// the enqueued collectives. A call without a stream hangs if the enqueued collectives wait for a later call of the
-/// same thread.
+/// another, also on different streams: if the stream changes from one collective to the next, the library makes the new
+/// stream wait for an event of the old stream. A call without a stream runs after the enqueued collectives. A call
+/// without a stream hangs if the enqueued collectives wait for a later call of the same thread.
 ///
 /// *Units* `count` is the number of elements, the same on all members unless a function says otherwise. A count of 0
 /// moves no element; the members synchronise as usual.
@@ -33,11 +33,12 @@
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
 /// calls without a stream first compare their arguments, so all members throw the same error, also for asymmetric_call.
-/// fcollect() and reduce_scatter() without a stream always compare them if `src` and `dst` overlap. With a stream,
-/// fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member. The call
-/// without a stream, or the synchronisation of the stream, throws later failures (with PGAS_CHECKS asymmetric_call for
-/// different calls of members). peer_lost and aborted end the wait. capturing: the team's last collective is on a
-/// stream that began a capture after the collective, so other work cannot wait for that collective.
+/// fcollect() and reduce_scatter() without a stream always compare the arguments if `src` and `dst` overlap. With a
+/// stream, fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member.
+/// The call without a stream, or the synchronisation of the stream, throws later failures. With PGAS_CHECKS, these
+/// include asymmetric_call if the members make different calls. peer_lost and aborted end the wait. capturing: the
+/// team's last collective is on a stream that began a capture after the collective, so other work cannot wait for that
+/// collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -64,8 +65,8 @@ struct [[gnu::visibility("hidden")]] members_of<collective_request>
 
 /// Implements run_collective().
 PGAS_API void run_request(const team& members, const stream* on, const given<collective_request>& request);
-/// Checks the request and enqueues it on `on`. If `on` is null, the team's own stream executes the request, and the
-/// call waits.
+/// Checks the request and enqueues it on the stream `on`. If `on` is null, the team's own stream executes the request,
+/// and the call waits.
 [[gnu::visibility("hidden")]] inline void run_collective(const team& members, const stream* on,
                                                          const collective_request& request) {
   run_request(members, on, give(request));
@@ -177,11 +178,11 @@ void fcollect(const team& members, const stream& on, T* dst, const T* src, std::
   detail::run_collective(members, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 
-/// @brief All-gather of counts that differ.
+/// @brief All-gather in which the counts of the members may differ.
 ///
 /// *Units* `count` is the count of this member.
-/// *Memory* `dst` has room for the elements of all members; only PGAS_CHECKS verifies that. In place: `src` may be this
-/// member's part of `dst`.
+/// *Memory* `dst` has room for the elements of all members; the library verifies the size only with PGAS_CHECKS. In
+/// place: `src` may be this member's part of `dst`.
 template <rma_type T>
 void collect(const team& members, T* dst, const T* src, std::size_t count) {
   detail::run_collective(members, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
@@ -266,7 +267,8 @@ void reduce_to_root(const team& members, const stream& on, T* dst, const T* src,
   detail::run_collective(members, &on, request);
 }
 
-/// @brief Combines the n_pes() * count elements of all members; member k receives block k.
+/// @brief Combines the arrays of all members, of n_pes() * count elements each; member k receives block k of the
+/// result.
 ///
 /// *Units* `count` is the number of elements that each member receives. In place, on all members or on none: `dst ==
 /// src + my_pe() * count`.

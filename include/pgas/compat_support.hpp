@@ -101,7 +101,7 @@ class PGAS_API ordered_work {
   /// @throws error capturing if the stream of the previous work is now being captured, because no stream can wait for a
   /// captured stream.
   void before(const stream& on);
-  /// @brief Ends the section: the work is enqueued on the stream.
+  /// @brief Ends what before() began: the work is now enqueued on the stream.
   void after(const stream& on);
 
  private:

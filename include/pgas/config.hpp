@@ -47,7 +47,7 @@ struct config {
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
   std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0 is no time limit (60 s with checks)
-  /// @brief PGAS_DEFAULT_STREAM_WAIT: limit of the wait of nvshmem.h's host barriers for the legacy default stream
+  /// @brief PGAS_DEFAULT_STREAM_WAIT: how long the host barriers of nvshmem.h wait for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
   int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls

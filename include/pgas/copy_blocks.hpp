@@ -25,9 +25,10 @@ namespace pgas {
 /// @param most_blocks the limit of thread blocks; 0: the library determines the number
 /// *Callers* any thread. *Memory* as for copy_list: arrays in pageable memory are read during the call, all other
 /// arrays when the stream executes the copies, also at each launch of a graph that captured the call. *Order* the
-/// copies follow earlier work of the stream, and are complete before later work begins: a value of a timeline that the
-/// stream records next follows the last block. *Errors* device_unavailable; invalid_argument for a null array;
-/// capturing, for an array in pageable memory in a capture; device_failed. Invalid addresses are not detected.
+/// copies follow earlier work of the stream, and are complete before later work begins. So if the stream then records a
+/// value of a timeline, a process that sees the value sees all blocks. *Errors* device_unavailable; invalid_argument
+/// for a null array; capturing, for an array in pageable memory in a capture; device_failed. Invalid addresses are not
+/// detected.
 PGAS_API void copy_blocks(memory_place place, void* stream, const copy_list& list, unsigned most_blocks = 0);
 
 }  // namespace pgas

@@ -2,9 +2,9 @@
 /// CUDA's interprocess events, for programs that already use them. New programs should use a timeline
 /// (`pgas/timeline.hpp`): it works in graphs, between containers and on the host, and pgas-why reports waits for it.
 ///
-/// An interprocess event works only if both processes see the same /dev/shm. A wait is for the newest record at the
-/// time of the call. With CUDA, a wait before the first record returns immediately. This class reports an error
-/// instead.
+/// An interprocess event works only if both processes see the same /dev/shm. A wait waits for the record that is the
+/// newest at the time of the call. With CUDA, a wait before the first record returns immediately. This class reports an
+/// error instead.
 ///
 /// Records and waits of this class also use a word in a page that the processes share. A wait therefore ends if the
 /// recording process ends; CUDA's own wait would never end (measured with driver 580). For records of

@@ -26,11 +26,11 @@ class world;
 /// address may be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual
 /// Aliasing Support"): a kernel must use only one of the two addresses.
 ///
-/// The registration keeps the pieces alive, even if their owner frees them while they are registered. One piece of
-/// memory may be registered with several teams and several times with one team; each registration has its own alias and
-/// ends separately. An alias cannot be registered, because it is symmetric memory already. PEs that are not members
-/// have no memory at the alias: host operations on these PEs throw outside_heap, and device operations must not address
-/// these PEs.
+/// The registration keeps the registered pieces of memory alive, even if their owner frees them. One piece of memory
+/// may be registered with several teams and several times with one team; each registration has its own alias and ends
+/// separately. An alias cannot be registered, because it is symmetric memory already. PEs that are not members have no
+/// memory at the alias: host operations on these PEs throw outside_heap, and device operations must not address these
+/// PEs.
 ///
 /// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
@@ -105,7 +105,7 @@ PGAS_API void count_registrations(const world& w, const wanted<registration_usag
 
 /// @brief The registrations of a team.
 ///
-/// *Callers* any thread. The call waits for a collective host call of the team in progress.
+/// *Callers* any thread. If a collective host call of the team is in progress, registrations() waits for that call.
 [[nodiscard, gnu::visibility("hidden")]] inline registration_usage registrations(const team& t) {
   registration_usage usage;
   detail::count_registrations(t, detail::want(usage));

@@ -138,9 +138,9 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy the
 /// blocks, and the call throws outside_heap before the first copy.
 ///
-/// *Memory* unlike other functions, kernels must be able to access the local memory of all blocks: the heap, GPU memory
-/// or pinned host memory; on the host heap any memory. The arrays of the list are in any memory (copy_list). The base
-/// of symmetric pages is symmetric memory.
+/// *Memory* unlike for other functions, the local memory of all blocks must be memory that kernels can access: the
+/// heap, GPU memory or pinned host memory; on the host heap any memory. The arrays of the list are in any memory
+/// (copy_list). The base of symmetric pages is symmetric memory.
 /// @param most_blocks the limit of thread blocks of the kernel, and so of the multiprocessors that it uses; 0: the
 /// library determines the number
 inline void put_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {

@@ -81,7 +81,8 @@ struct ticket_options {
 
 /// @brief A process that has opened memory of this process and has not closed it.
 struct opener {
-  /// @brief The process, in this process's PID namespace if visible there, otherwise in its own
+  /// @brief The process id, in this process's PID namespace if the opener is visible there, otherwise in the opener's
+  /// own
   pid_t pid = 0;
   uid_t uid = 0;                                ///< its user
   std::chrono::system_clock::time_point since;  ///< time of its first open
@@ -121,10 +122,11 @@ struct [[gnu::visibility("hidden")]] members_of<opener> : member_list<&opener::p
 ///
 /// *Callers* any thread; one thread at a time for each object. A child of fork() may only call the destructor, which
 /// does nothing there.
-/// *Memory* an importer keeps the memory until it closes it, even after the end of this object or of this process. The
-/// destructor invalidates all tickets. The destructor frees memory of make() if no importer has the memory open;
-/// otherwise the last importer frees the memory, and the log says so. The destructor does not wait for streams: memory
-/// of make() is freed after all work that was enqueued before the destructor, on GPUs or on streams of the host heap.
+/// *Memory* an importer keeps the memory until the importer closes it, even after the end of this object or of this
+/// process. The destructor invalidates all tickets. The destructor frees memory of make() if no importer has the memory
+/// open; otherwise the last importer frees the memory, and the log says so. The destructor does not wait for streams:
+/// memory of make() is freed after all work that was enqueued before the destructor, on GPUs or on streams of the host
+/// heap.
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
@@ -141,7 +143,7 @@ class PGAS_API shared_memory {
   /// Host memory is zero.
   ///
   /// @param place the GPU, or the host
-  /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
+  /// @param bytes the result of size(); data() has room for the next multiple of 2 MiB
   /// @param options `block` has no effect
   /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed. This function and
   /// all other functions that take options also throw version_mismatch if `options` sets a member that the loaded
@@ -175,11 +177,11 @@ class PGAS_API shared_memory {
   /// @brief Whether there is memory.
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
 
-  /// @brief Makes a ticket: printable text without blanks of at most 1024 characters, and four more for each three
-  /// bytes of a description.
+  /// @brief Makes a ticket: printable text without blanks.
   ///
-  /// A file, a pipe, an HTTP body or a variable can carry the ticket. Every process of the ticket's user on this host
-  /// that has the ticket can open the memory.
+  /// A file, a pipe, an HTTP body or a variable can carry the ticket. The text has at most 1024 characters, and four
+  /// more for each three bytes of a description. On this host, every process of the ticket's user can open the memory
+  /// if it has the ticket.
   ///
   /// @throws error invalid_argument, also if this process opened `ready` instead of making it; system if no socket or
   /// thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
@@ -260,7 +262,7 @@ class PGAS_API opened_memory {
   /// If this process has opened the ticket before and has not closed the memory, the call does not count for
   /// ticket_options::opens. The ticket must be neither expired nor revoked. If the ticket carries a timeline
   /// (ticket_options::ready), each call returns when the memory is ready: the host waits as in wait_host(), unless
-  /// open_options disable that.
+  /// open_options disable this wait.
   ///
   /// @throws error handle_invalid if the text is not a ticket or is damaged; authentication if the ticket has expired,
   /// was revoked, was opened as often as the ticket allows, or is for another user; authentication also if the timeline

@@ -1,9 +1,10 @@
 /// @file
-/// Atomic operations on a stream, executed in the order of the stream. device/atomic.hpp describes the types and the
-/// meaning of the operations.
+/// Atomic operations that a stream executes in its order. device/atomic.hpp describes the types and the meaning of the
+/// operations.
 ///
-/// Fetching functions write the old value to `*result`: memory of this PE that kernels can write (the heap, GPU memory,
-/// pinned host memory; any memory on the host heap). The value is valid once the stream has executed the operation.
+/// Fetching functions write the old value to `*result`, which is memory of this PE. Kernels must be able to write this
+/// memory: the heap, GPU memory or pinned host memory; on the host heap, any memory. The old value is valid once the
+/// stream has executed the operation.
 ///
 /// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete before later work
 /// begins. *Errors* as in stream_rma.hpp.

@@ -26,9 +26,9 @@ struct heap_usage {
 /// @brief The addresses of the heap on the calling PE.
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
-  std::size_t mapped = 0;  ///< the bytes of the slot that memory backs
+  std::size_t mapped = 0;  ///< the bytes of the slot that have physical memory
   std::size_t stride = 0;  ///< bytes between slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, bytes of a slot
-  bool same_base = false;  ///< whether slots have the same addresses on all PEs: pointers are valid on every PE
+  bool same_base = false;  ///< whether slots have the same addresses on all PEs, so that pointers are valid on every PE
 };
 
 /// @brief Whether allocated memory starts as zeros.

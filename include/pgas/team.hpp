@@ -35,9 +35,10 @@ struct team_config {
   /// @brief Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each
   /// member.
   ///
-  /// The teams of the world and the domain have staging memory. With staging, all-reduces of up to 2 MiB divided by the
-  /// number of members take at most one barrier; without staging they take two barriers from 8 KiB on. Only teams of 2
-  /// to 64 direct peers on GPU heaps use this setting; other teams ignore it. Equal on all members.
+  /// The teams of the world and the domain have staging memory. In a team of n members, an all-reduce of up to 2 MiB /
+  /// n takes at most one barrier with staging memory. Without staging memory, an all-reduce of more than 8 KiB / n
+  /// takes two barriers. Only teams of 2 to 64 direct peers on GPU heaps use this setting; other teams ignore it. Equal
+  /// on all members.
   bool staged = false;
 };
 
@@ -92,7 +93,7 @@ class PGAS_API team {
   ///
   /// *Callers* any thread.
   [[nodiscard]] int n_pes() const;
-  /// @brief The world's number of member `pe`.
+  /// @brief The number of member `pe` in the world.
   ///
   /// *Callers* any thread.
   ///

@@ -28,13 +28,14 @@ class timeline_state;
 
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
-/// Streams belong to the application: a `cudaStream_t` (null: CUDA's default stream) if the place is a GPU. On the
-/// host, a stream is the pgas::stream::native() of a stream of a world on the host heap. If the stream is null, the
-/// calling thread performs the operation immediately.
+/// If the place is a GPU, a stream is a `cudaStream_t` of the application (null: CUDA's default stream). If the place
+/// is the host, a stream is the pgas::stream::native() of a world on the host heap; with null, the calling thread
+/// performs the operation immediately.
 ///
-/// When the recording process has ended or has destroyed the timeline, waits for later values end within a second.
-/// wait_host() throws peer_lost. A stream continues as if the value had arrived: a host stream throws at its
-/// synchronize(), and for a stream of a GPU check() throws. After that the timeline is unusable.
+/// If the recording process ends or destroys the timeline, every wait for a value that was not recorded ends within a
+/// second. wait_host() then throws peer_lost. A waiting stream continues as if the value had arrived. For a stream of
+/// the host, the stream's synchronize() throws peer_lost; for a stream of a GPU, check() throws peer_lost. After that
+/// the timeline is unusable.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records

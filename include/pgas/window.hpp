@@ -1,6 +1,6 @@
 /// @file
 /// Windows: memory that the members of a team already have, of any kind and of different sizes, and a table of the
-/// addresses at which each PE accesses it.
+/// addresses at which each PE accesses this memory.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -23,16 +23,17 @@ class window_state;
 /// @brief Memory of the members of a team that is not symmetric.
 ///
 /// Move-only; initially empty. A registration (registration.hpp) gives memory of equal sizes the same offset on all
-/// members, and all operations accept it. A window accepts what a registration does not: memory of cudaMalloc and of
-/// memory pools, any sizes, and members without memory. In exchange, the program uses addresses: window_view::at() in
-/// kernels, at() on the host, for loads, stores, copies and copy_blocks(). Proxied PEs have no address.
+/// members, and all operations accept registered memory. A window accepts what a registration does not: memory of
+/// cudaMalloc and of memory pools, any sizes, and members without memory. In exchange, the program uses addresses:
+/// window_view::at() in kernels, at() on the host, for loads, stores, copies and copy_blocks(). Proxied PEs have no
+/// address.
 ///
 /// The same memory may be in several windows. A process maps the memory of another member once, however many windows
 /// contain it, except memory of cuMemCreate, which each window maps again.
 ///
 /// *Callers* construction is collective over the team. Destruction is local: any thread may destroy the window, at any
-/// time, in any order on the members. It does not wait for streams; the memory of other members stays mapped until the
-/// work that was enqueued before the destruction has ended.
+/// time, in any order on the members. Destruction does not wait for streams; the memory of other members stays mapped
+/// until the work that was enqueued before the destruction has ended.
 /// *Memory* on a GPU heap: memory of cudaMalloc, of a pool with descriptors, or of cuMemCreate, on this PE's GPU. The
 /// other members can reach the whole allocation, or the whole pool. On the host heap: shared mappings of whole memory
 /// files, such as memory of shared_memory::make() with a multiple of 2 MiB. A member must not free its memory before

@@ -83,7 +83,7 @@ enum class thread_level {
 ///
 /// Joining and leaving are collective.
 ///
-/// *Callers* any thread, any number at the same time, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp),
+/// *Callers* any number of threads at the same time for the one-sided operations (rma.hpp, stream.hpp, lock.hpp),
 /// launch(), queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
 /// destruction of a symmetric<T>, teams and their collectives) run one after another: any thread may make them, but all
 /// PEs must make them in the same order. No other call except abort() may run during or after leave(). Different worlds
@@ -234,7 +234,7 @@ class PGAS_API world {
 
   /// @brief The team of all PEs.
   ///
-  /// The world owns this team and the next two; the program does not destroy them.
+  /// The world owns this team, domain_team() and host_team(); the program does not destroy these teams.
   ///
   /// *Callers* any thread.
   [[nodiscard]] const pgas::team& team() const;
@@ -338,9 +338,9 @@ class PGAS_API world {
   /// Collective.
   ///
   /// *Order* the barrier does not wait for work on streams: synchronise the streams first, or use the overload that
-  /// takes a stream. This includes CUDA's default streams: cudaMemset() returns before the memory is set, so it may
-  /// overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the one-sided operations do
-  /// not wait for work on streams either.
+  /// takes a stream. The barrier does not wait for CUDA's default streams either: cudaMemset() returns before the
+  /// memory is set, so it may overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the
+  /// one-sided operations do not wait for work on streams either.
   void barrier_all();
 
   /// @brief The default stream of launch().

@@ -27,7 +27,7 @@ struct operation_counts {
   std::uint64_t signals = 0;    ///< signal_set, signal_add, and the signal of put_signal
 };
 
-/// @brief The operations of this PE on one PE, which may be itself.
+/// @brief The operations of this PE on one PE: another PE or itself.
 struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
@@ -38,7 +38,7 @@ struct peer_stats {
   /// here.
   operation_counts proxy;
   /// @brief Time since the last message of the control plane from that PE, including heartbeats. -1: the PE is on this
-  /// host, where the kernel reports the end of a process.
+  /// host, where the operating system reports the end of a process.
   std::chrono::milliseconds silence{-1};
 };
 

@@ -53,7 +53,7 @@ namespace std = ::cuda::std;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PGAS_UNROLL
 #define PGAS_ROLLED
-#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees all functions, and would warn
+#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler would warn of this pragma
 #define PGAS_UNROLL
 #define PGAS_ROLLED
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)

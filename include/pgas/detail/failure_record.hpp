@@ -58,7 +58,7 @@ enum class operation : std::uint32_t {
   send,
   receive,
   bulk_copy,
-  atomic_fetch,  ///< this and the next operations have the order of atomic_update
+  atomic_fetch,  ///< this and the next enumerators are in the order of the enumerators of atomic_update
   atomic_set,
   atomic_add,
   atomic_and,
@@ -68,7 +68,8 @@ enum class operation : std::uint32_t {
   atomic_max,
   atomic_swap,
   atomic_compare_swap,
-  atomic_fetch_add,  ///< this and the next operations are those from atomic_add on, but return the old value
+  atomic_fetch_add,  ///< this and the next enumerators are the operations from atomic_add to atomic_max, with the old
+                     ///< value as result
   atomic_fetch_and,
   atomic_fetch_or,
   atomic_fetch_xor,
@@ -109,9 +110,9 @@ inline constexpr std::uint32_t most_answers = 128;
 
 /// Host memory that kernels can read, one per PE and world. The host writes the first line; kernels write the records.
 struct alignas(128) control_block {
-  std::uint32_t abort;                ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
-  std::uint32_t question;             ///< 0: none; otherwise the number of the question: each wait that sees it writes
-                                      ///< one answer
+  std::uint32_t abort;  ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t
+      question;  ///< 0: none; otherwise the number of the question. Each wait that sees a new number writes one answer
   std::uint64_t heap_bytes;           ///< the mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
   std::uint64_t team_segments_begin;  ///< the range of this PE's memory that only some PEs share, for checks

@@ -56,8 +56,8 @@ concept complex_type = is_complex_type<T>;
 
 namespace detail {
 
-/// The complex number that reductions accumulate. It does not use std::complex, because its member functions do not
-/// exist in GPU code.
+/// The complex number that reductions accumulate. The type is not std::complex, because the member functions of
+/// std::complex do not exist in GPU code.
 template <class R>
 struct two_reals {
   R re;
@@ -78,7 +78,7 @@ struct is_indexed<indexed<T, I>> : std::bool_constant<is_reduce_ordered<T> && is
 template <class T>
 using wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 
-/// The largest value: infinity if the type has one.
+/// The largest value: infinity if the type has an infinity.
 template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T highest() {
   if constexpr (std::is_same_v<T, float>) {
@@ -92,7 +92,7 @@ template <PGAS_IS(reduce_ordered) T>
   }
 }
 
-/// The smallest value: minus infinity if the type has one.
+/// The smallest value: minus infinity if the type has an infinity.
 template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T lowest() {
   if constexpr (!std::is_integral_v<T>) {

@@ -26,8 +26,9 @@ struct named_member {
   Pointer place;  ///< a pointer to the member
 };
 
-/// The name of the member Place, cut out of the name that the compiler gives to a function of this template. In the
-/// names of all compilers it ends the argument "&pgas::config::checks".
+/// The name of the member Place, cut out of the name that the compiler gives to a function of this template. With every
+/// compiler, that name contains the template argument, such as "&pgas::config::checks", and the member's name is the
+/// end of the argument.
 template <auto Place>
 struct [[gnu::visibility("hidden")]] member_name {
   static constexpr const char* function() { return __PRETTY_FUNCTION__; }

@@ -135,8 +135,8 @@ struct team_state_layout {
     return channels + 1 + most_blocks;
   }
   /// The size of the packets that all members send to one member in one collective, on channel 0 or on the host's
-  /// channel, or for one block of a kernel that the host enqueues. There are two buffers of this size. 64 teams need 10
-  /// MiB.
+  /// channel, or for one block of a kernel that the host enqueues. Channel 0 and the host's channel have two such
+  /// buffers each, together 160 KiB.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
@@ -172,7 +172,7 @@ struct team_state_layout {
 /// The number of channels of the predefined teams, and the default for other teams.
 inline constexpr std::int32_t default_channels = 32;
 
-/// Staging memory for all-reduces that the host enqueues. Each block of their kernel has two halves for elements that
+/// Staging memory for all-reduces that the host enqueues. Each block of the kernel has two halves for elements that
 /// other members store (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The team of the
 /// domain has staging memory, and also the team of the world if the world is one domain. Other teams have staging
 /// memory if they were created with team_config::staged.
@@ -192,7 +192,8 @@ struct oneshot_staging {
 };
 
 /// The library's own area at the start of every slot: a word for failures, words for answers, and the states of three
-/// teams: of the world, of the domain and of the host. The teams of the domain and of the host may be lists.
+/// teams: of the world, of the domain and of the host. The teams of the domain and of the host may have a list of
+/// members.
 struct internal_area {
   /// Set by the thread that writes the PE's failure record. The word is not in the control block, because most links do
   /// not support atomic operations of a GPU on host memory.

@@ -1,5 +1,5 @@
 /// @file
-/// The NVSHMEM version of this interface. Build systems read it from this file.
+/// The NVSHMEM version of this interface. Build systems read the version from this file.
 #pragma once
 
 #define NVSHMEM_VENDOR_MAJOR_VERSION 3

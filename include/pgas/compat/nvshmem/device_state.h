@@ -64,7 +64,8 @@ class pgas_nvshmem_registration {
   pgas_nvshmem_registration& operator=(const pgas_nvshmem_registration&) = delete;
 
  private:
-  /// Uses a new stream: a copy on the default stream would wait for running kernels, which may wait for this PE.
+  /// Uses a new stream, because a copy on the default stream would wait for running kernels, which may wait for this
+  /// PE.
   static int set(const pgas_nvshmem_state* state) {
 #if defined(PGAS_NVSHMEM_DIRECT)
     if (state->context.routes_ != nullptr) return pgas_nvshmem_not_direct;

@@ -26,7 +26,7 @@ enum class reduction : int { sum, prod, min, max, bit_and, bit_or, bit_xor };
 /// An atomic operation. Atomic increments are additions of one.
 enum class update : int { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
 
-/// The words of a set that must satisfy a wait or a test.
+/// Which words of a set must satisfy the comparison of a wait or a test.
 enum class which : int { all, any, some };
 
 enum class collective : int { barrier, sync, broadcast, fcollect, alltoall, reduce, reduce_scatter };
@@ -40,8 +40,7 @@ struct when {
   };
   mode how;
   void* stream;          ///< a cudaStream_t
-  const char* function;  ///< the name of the function that the program called, which calls one of the functions
-                         ///< below
+  const char* function;  ///< the name of the function that the program called
 };
 inline when blocking(const char* function = __builtin_FUNCTION()) { return {when::mode::blocking, nullptr, function}; }
 inline when nonblocking(const char* function = __builtin_FUNCTION()) {
@@ -78,7 +77,7 @@ struct collective_call {
   size_t count = 0;
   size_t element_bytes = 1;
   int root = 0;              ///< for a broadcast
-  number type = number::u8;  ///< for reductions, like the next member
+  number type = number::u8;  ///< used by reductions only, as is the next member
   reduction op = reduction::sum;
 };
 
@@ -111,7 +110,8 @@ void pgas_nvshmem_signal_reset(uint64_t* signal);
 uint64_t pgas_nvshmem_atomic(pgas::compat::update how, pgas::compat::number type, const void* target, uint64_t value,
                              uint64_t condition, int pe, const char* function);
 
-/// Waits until a word of this PE satisfies the comparison; returns its bits. `count` and `status` of `one` are ignored.
+/// Waits until a word of this PE satisfies the comparison; returns the bits of the word. `count` and `status` of `one`
+/// are ignored.
 uint64_t pgas_nvshmem_wait(pgas::compat::words set);
 /// Waits for words of a set. @return which::any: the index of a word, SIZE_MAX for an empty set; which::some: the
 /// number of words that satisfy the comparison, with their indices in `indices`; which::all: 1.

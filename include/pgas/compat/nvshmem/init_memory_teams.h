@@ -20,8 +20,8 @@ void nvshmem_init(void);
 /// Like nvshmem_init(), with a requested thread level. @return 0; `*provided` is always NVSHMEM_THREAD_MULTIPLE.
 int nvshmem_init_thread(int requested, int* provided);
 void nvshmem_query_thread(int* provided);
-/// Collective: finds the other PEs by the method of the flag NVSHMEMX_INIT_WITH_*, or through the launcher without such
-/// a flag. Only the attributes of that method are read. @return An nvshmemx_status.
+/// Collective: finds the other PEs by the method of the flag NVSHMEMX_INIT_WITH_*. Without such a flag, finds them
+/// through the launcher. Only the attributes of that method are read. @return An nvshmemx_status.
 int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes);
 int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 /// The status NVSHMEM_STATUS_*. *Callers* any thread, at any time.
@@ -51,8 +51,8 @@ int nvshmemx_culibrary_finalize(CUlibrary library);
 // ---- memory ----
 
 /// Collective: allocates memory on every PE, at the same offset. Returns null for 0 bytes and on failure. *Memory*
-/// aligned to at least 16 bytes; `alignment` is rounded up to a power of two. *Order* the call returns on no PE before
-/// all PEs have made the call.
+/// aligned to at least 16 bytes; `alignment` is rounded up to a power of two. *Order* the call returns only after all
+/// PEs have made the call.
 void* nvshmem_malloc(size_t size);
 void* nvshmem_calloc(size_t count, size_t size);
 void* nvshmem_align(size_t alignment, size_t size);
@@ -65,11 +65,12 @@ int nvshmemx_buffer_register(void* addr, size_t length);
 int nvshmemx_buffer_unregister(void* addr);
 void nvshmemx_buffer_unregister_all(void);
 
-/// Collective: maps memory that the program has allocated a second time, into the symmetric heap. @return Its symmetric
-/// address, or null. *Memory* as for pgas::register_symmetric(); `flags` are ignored.
+/// Collective: gives memory that the program has allocated elsewhere a second address, in the symmetric heap. @return
+/// The second address, or null. *Memory* as for pgas::register_symmetric(); `flags` are ignored.
 void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags);
-/// Like nvshmemx_buffer_register_symmetric(), at `preferred_addr` if that address is free on all PEs, otherwise at
-/// another address; use the returned address. So a program can use an address again that it has unregistered.
+/// Like nvshmemx_buffer_register_symmetric(), but the second address is `preferred_addr` if that address is free on all
+/// PEs, for example after the program has ended an earlier registration there. Otherwise it is another address, so the
+/// program must use the returned address.
 void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buf_ptr, size_t size, void* preferred_addr,
                                                               int flags);
 /// Collective: ends the registration. @return An nvshmemx_status.
@@ -82,7 +83,8 @@ int nvshmemx_buffer_unregister_symmetric(void* mmap_ptr, size_t size);
 /// be omitted.
 int nvshmem_team_split_strided(nvshmem_team_t parent_team, int PE_start, int PE_stride, int PE_size,
                                const nvshmem_team_config_t* config, long config_mask, nvshmem_team_t* new_team);
-/// Collective over the parent: creates a team for each row of `xrange` members, and for each column.
+/// Collective over the parent: arranges its members in rows of `xrange` members, and creates a team for each row and
+/// for each column.
 int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange, const nvshmem_team_config_t* xaxis_config,
                           long xaxis_mask, nvshmem_team_t* xaxis_team, const nvshmem_team_config_t* yaxis_config,
                           long yaxis_mask, nvshmem_team_t* yaxis_team);

@@ -35,7 +35,7 @@ int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_byt
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
   const bool largest = grid.x == 0 || grid.y == 0 || grid.z == 0;
-  unsigned fit = 0;  // the CUDA runtime does not consider other PEs
+  unsigned fit = 0;  // computed here, because the CUDA runtime does not know of other PEs on this GPU
   cudaError_t status = resident_blocks(func, block, shared_bytes, &fit);
   if (largest) grid = dim3(fit != 0 ? fit : 1, 1, 1);
   const auto asked = static_cast<unsigned long long>(grid.x) * grid.y * grid.z;

@@ -203,7 +203,7 @@ PGAS_FN int push_tile(const context& ctx, const G& g, const team_view& team, det
                       const tile_rows<T>& tile) {
   detail::traced_operation traced(ctx, g, what);
   check_tile(ctx, team, what, static_cast<const T*>(tile.dst), tile.dst_stride, tile);
-  g.sync();  // the put also sends earlier stores of the group's threads
+  g.sync();  // so the put sends what all threads of the group have stored in the tile before
   detail::put_blocks_to_all<T>(ctx, g, team, bytes_of(tile, tile.dst, tile.src));
   return NVSHMEMX_SUCCESS;
 }
@@ -270,7 +270,7 @@ PGAS_FN int reduce_tiles(const context& ctx, const G& g, const team_view& team, 
   if (!tile.valid || flag != 0 || elements(src_tile) != elements(dst_tile)) return NVSHMEMX_ERROR_INVALID_VALUE;
   check_tile(ctx, team, detail::operation::reduce, tile.src, tile.src_stride, tile);
   if (to_all) check_tile(ctx, team, detail::operation::reduce, tile.dst, tile.dst_stride, tile);
-  // The job is in memory, because registers are scarce during the barrier.
+  // The description of the work is in memory, because it would occupy registers during the barrier.
   detail::strided_reduce_job job{bytes_of(tile, tile.dst, tile.src), team.n_pes(), to_all ? 0 : team.my_pe(),
                                  to_all ? team.n_pes() : team.my_pe() + 1};
   barrier(ctx, g, team);

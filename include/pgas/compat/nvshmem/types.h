@@ -32,7 +32,7 @@
 
 // ---- statuses and levels ----
 
-/// Statuses of functions that return int: X(name) for each, from 0 on.
+/// Statuses of functions that return int: X(name) for each status, numbered from 0.
 #define NVSHMEMX_STATUS_LIST(X)              \
   X(NVSHMEMX_SUCCESS)                        \
   X(NVSHMEMX_ERROR_INVALID_VALUE)            \

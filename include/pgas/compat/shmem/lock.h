@@ -11,8 +11,8 @@ extern "C" {
 /// A lock is a symmetric variable, initially zero. The copies of the variable on all PEs are one lock. PEs hold locks,
 /// not threads.
 ///
-/// Waits for the lock and takes it: stores that earlier holders made before they cleared the lock are visible on
-/// return.
+/// Waits for the lock and takes it. On return, the stores that earlier holders made before they cleared the lock are
+/// visible.
 PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
 /// Passes the lock to the PE that has waited longest, after this PE's operations are complete. *Errors* it is an error
 /// if this PE does not hold the lock.

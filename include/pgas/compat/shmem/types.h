@@ -103,7 +103,7 @@ typedef struct {
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
 /// Constants for the work arrays of active-set collectives. The library does not use these arrays, because the first
-/// collective of a set allocates its memory.
+/// collective of a set allocates the work memory of the set.
 #define SHMEM_SYNC_VALUE (-1L)
 #define SHMEM_SYNC_SIZE 4
 #define SHMEM_BARRIER_SYNC_SIZE 4

@@ -28,7 +28,7 @@ namespace pgas::detail {
 
 /// Whether the host and the GPU's copy unit can access `p`. The host and the copy unit can't access a thread's stack,
 /// shared memory, constants or a kernel's arguments. The window of the arguments is inside the .global window, so this
-/// function tests for it separately.
+/// function tests for arguments separately.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
   std::uint32_t yes = 1;
 #if defined(__CUDACC__)

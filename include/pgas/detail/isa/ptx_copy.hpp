@@ -92,7 +92,7 @@ PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
 #endif
 }
 
-/// The register type of a unit of a copy.
+/// The type of a register that holds one unit of a copy.
 template <std::size_t Bytes>
 using unit_word = std::conditional_t<Bytes == 16, vec16, typename word<Bytes == 16 ? 8 : Bytes>::type>;
 

@@ -2,8 +2,8 @@
 /// The number of lanes of a warp, sets of lanes, and the index of a lane. Code that depends on the width of a warp uses
 /// these names, not numbers.
 ///
-/// On the CPU each thread is a warp of its own (`device/group.hpp`). The number is the same there, because it also
-/// divides the work of a group among its threads.
+/// On the CPU each thread is a warp of its own (`device/group.hpp`). warp_size has the same value there, because the
+/// library also uses it to divide the work of a group among the threads of the group.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"

@@ -49,7 +49,7 @@ struct [[gnu::visibility("hidden")]] members_of<launch_shape>
 /// Throws if the world cannot launch kernels of this program: the world's first failure; version_mismatch if the layout
 /// of contexts differs between the program's headers and the library.
 PGAS_API void check_kernels(world& w, std::uint32_t layout);
-/// The error of a launch with a context that another layout describes.
+/// The error of a launch whose context has another layout than the kernel expects.
 [[nodiscard]] PGAS_API error wrong_context(std::uint32_t layout, std::uint32_t in_kernel);
 
 /// Throws version_mismatch if an argument of a kernel is a context that was made for headers of another version, for
@@ -65,7 +65,7 @@ void check_argument(const Argument& argument) {
 /// The shared state of a launch's blocks.
 struct grid_place {
   grid_state* states;
-  bool table;             ///< whether `states` is a table, of which the launch takes one state
+  bool table;             ///< whether `states` is a table in which the launch reserves one state
   bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel itself then
                           ///< waits for that launch
 };
@@ -73,7 +73,7 @@ struct grid_place {
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
 /// A kernel whose blocks must all be resident, and the GPU that must hold them.
 struct resident_kernel {
-  unsigned multiprocessors;  ///< the number that this process may use
+  unsigned multiprocessors;  ///< the number of multiprocessors that this process may use
   unsigned each;             ///< the number of blocks that a multiprocessor holds
   unsigned threads;          ///< the number of threads in a block
   unsigned registers;        ///< the number of registers of a thread
@@ -116,7 +116,7 @@ template <class Kernel>
   if constexpr (bounded_kernel<Kernel>)
     return Kernel::max_threads;
   else
-    return ~0u;  // the device limits the blocks
+    return ~0u;  // only the device limits the size of a block
 }
 
 #if defined(__CUDACC__)
@@ -260,7 +260,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
 
 #else
 
-/// Enqueues a run of `member` once for every thread of every block. With `resident`, all threads run at the same time,
+/// Enqueues calls of `member`, one for every thread of every block. With `resident`, all threads run at the same time,
 /// each on its own CPU thread; otherwise as many blocks at a time as the CPU can run.
 PGAS_API void run_grid(world& w, const stream& on, const given<launch_shape>& shape,
                        std::function<void(const cpu_block&)> member);
