@@ -85,7 +85,7 @@ void atomic_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
 
 /// @brief Adds to `*target` on PE `pe`.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_add_type T>
 T atomic_fetch_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, value), pe);
@@ -96,13 +96,13 @@ void atomic_fetch_add_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
-/// @brief Adds one.
+/// @brief Adds 1 to `*target`.
 template <amo_integer T>
 void atomic_inc(world& w, T* target, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe));
 }
 
-/// @brief Adds one.
+/// @brief Adds 1 to `*target`.
 ///
 /// @return The old value.
 template <amo_integer T>
@@ -115,15 +115,15 @@ void atomic_fetch_inc_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// @brief Clears the bits that are zero in `value`.
+/// @brief Clears the bits of `*target` that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe));
 }
 
-/// @brief Clears the bits that are zero in `value`.
+/// @brief Clears the bits of `*target` that are zero in `value`.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_integer T>
 T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe);
@@ -134,15 +134,15 @@ void atomic_fetch_and_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// @brief Sets the bits that are one in `value`.
+/// @brief Sets the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe));
 }
 
-/// @brief Sets the bits that are one in `value`.
+/// @brief Sets the bits of `*target` that are one in `value`.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_integer T>
 T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe);
@@ -153,15 +153,15 @@ void atomic_fetch_or_nbi(world& w, std::type_identity_t<T>* result, T* target, s
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// @brief Flips the bits that are one in `value`.
+/// @brief Flips the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe));
 }
 
-/// @brief Flips the bits that are one in `value`.
+/// @brief Flips the bits of `*target` that are one in `value`.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_integer T>
 T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe);
@@ -172,15 +172,15 @@ void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// @brief Writes `value` if it is less than `*target`.
+/// @brief Writes `value` to `*target` if `value` is less than the old value.
 template <amo_type T>
 void atomic_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::min, target, value), pe));
 }
 
-/// @brief Writes `value` if it is less than `*target`.
+/// @brief Writes `value` to `*target` if `value` is less than the old value.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_type T>
 T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::min, target, value), pe);
@@ -191,15 +191,15 @@ void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, 
   detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// @brief Writes `value` if it is greater than `*target`.
+/// @brief Writes `value` to `*target` if `value` is greater than the old value.
 template <amo_type T>
 void atomic_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::max, target, value), pe));
 }
 
-/// @brief Writes `value` if it is greater than `*target`.
+/// @brief Writes `value` to `*target` if `value` is greater than the old value.
 ///
-/// @return The value.
+/// @return The old value.
 template <amo_type T>
 T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::max, target, value), pe);

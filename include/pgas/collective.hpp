@@ -109,7 +109,7 @@ PGAS_API void barrier(const team& members, const stream& on);
 /// the same time, each on its own stream.
 ///
 /// Kernels of other PEs can take part: a member adds 1 to its word, words[my_pe()], on each member including itself,
-/// waits until each of its own words is at least 1, and subtracts 1 from each of them.
+/// waits until each of its own words is at least 1, and subtracts 1 from each of its own words.
 ///
 /// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier.
 /// The words are zero again when all members have passed the barrier.
@@ -119,10 +119,10 @@ PGAS_API void barrier(const team& members, const stream& on);
 /// @throws error outside_heap, misaligned, invalid_argument; wait_timeout naming the missing PE when the stream is
 /// synchronised.
 PGAS_API void barrier(const team& members, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
-/// @brief Enqueues the second half of a barrier with words, for one member: the stream waits until words[from] is at
-/// least 1, and subtracts 1.
+/// @brief Enqueues the second half of a barrier with words, for the member `from` only: the stream waits until
+/// words[from] is at least 1, and subtracts 1 from this word.
 ///
-/// The first half is signal_add() to words[my_pe()] of another member.
+/// The first half is a call of signal_add() by member `from`, which adds 1 to words[from] of this member.
 ///
 /// @throws error as barrier() with words; pe_out_of_range.
 PGAS_API void signal_take(const team& members, const stream& on, signal_t* words, int from,

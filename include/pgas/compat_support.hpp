@@ -86,7 +86,8 @@ class stream_order;
 
 /// @brief Orders work that shares memory and is enqueued on several streams of a world, also during captures.
 ///
-/// Work that is enqueued between before() and after() runs after all work that was enqueued in this way before.
+/// Work that is enqueued between a call of before() and the following call of after() runs after the work of all
+/// earlier such pairs of calls.
 ///
 /// *Callers* one thread at a time, from before() to after().
 class PGAS_API ordered_work {

@@ -19,7 +19,7 @@ namespace pgas {
 class team;
 class world;
 
-/// @brief Maps memory of every member a second time, at the same offset of the members' slots.
+/// @brief Gives memory of every member a second address, at the same offset in the slots of all members.
 ///
 /// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take the
 /// alias. Loads and stores through either address access the same memory. On GPUs a store of a kernel through one

@@ -138,7 +138,7 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy the
 /// blocks, and the call throws outside_heap before the first copy.
 ///
-/// *Memory* unlike for other functions, the local memory of all blocks must be memory that kernels can access: the
+/// *Memory* in contrast to other functions, the local memory of all blocks must be memory that kernels can access: the
 /// heap, GPU memory or pinned host memory; on the host heap any memory. The arrays of the list are in any memory
 /// (copy_list). The base of symmetric pages is symmetric memory.
 /// @param most_blocks the limit of thread blocks of the kernel, and so of the multiprocessors that it uses; 0: the

@@ -70,83 +70,83 @@ void atomic_fetch_add(world& w, const stream& on, std::type_identity_t<T>* resul
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
-/// @brief Adds one.
+/// @brief Adds 1 to `*target`.
 template <amo_integer T>
 void atomic_inc(world& w, const stream& on, T* target, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::add, target, T{1}), nullptr,
                          pe);
 }
 
-/// @brief Adds one.
+/// @brief Adds 1 to `*target`.
 template <amo_integer T>
 void atomic_fetch_inc(world& w, const stream& on, std::type_identity_t<T>* result, T* target, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// @brief Clears the bits that are zero in `value`.
+/// @brief Clears the bits of `*target` that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_and, target, value),
                          nullptr, pe);
 }
 
-/// @brief Clears the bits that are zero in `value`.
+/// @brief Clears the bits of `*target` that are zero in `value`.
 template <amo_integer T>
 void atomic_fetch_and(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// @brief Sets the bits that are one in `value`.
+/// @brief Sets the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_or, target, value),
                          nullptr, pe);
 }
 
-/// @brief Sets the bits that are one in `value`.
+/// @brief Sets the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_or(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                      std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// @brief Flips the bits that are one in `value`.
+/// @brief Flips the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_xor, target, value),
                          nullptr, pe);
 }
 
-/// @brief Flips the bits that are one in `value`.
+/// @brief Flips the bits of `*target` that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_xor(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
-/// @brief Writes `value` if it is less than `*target`.
+/// @brief Writes `value` to `*target` if `value` is less than the old value.
 template <amo_type T>
 void atomic_min(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::min, target, value),
                          nullptr, pe);
 }
 
-/// @brief Writes `value` if it is less than `*target`.
+/// @brief Writes `value` to `*target` if `value` is less than the old value.
 template <amo_type T>
 void atomic_fetch_min(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
   detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
-/// @brief Writes `value` if it is greater than `*target`.
+/// @brief Writes `value` to `*target` if `value` is greater than the old value.
 template <amo_type T>
 void atomic_max(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
   detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::max, target, value),
                          nullptr, pe);
 }
 
-/// @brief Writes `value` if it is greater than `*target`.
+/// @brief Writes `value` to `*target` if `value` is greater than the old value.
 template <amo_type T>
 void atomic_fetch_max(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {

@@ -80,7 +80,7 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
 /// @brief Like put_list(), in the order of the stream.
 ///
 /// A CUDA graph that captured the call reads the arrays of the list each time it runs. If the stream then sends a
-/// signal or a timeline value, a PE that sees it sees all blocks.
+/// signal or a timeline value, a process that sees this signal or value also sees all blocks.
 inline void put_list(world& w, const stream& on, const copy_list& list, int pe, unsigned most_blocks = 0) {
   detail::put_blocks(detail::on_stream(w, on), list, pe, most_blocks);
 }

@@ -138,8 +138,8 @@ class PGAS_API world {
   ///
   /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if the work on streams continues
   /// for PGAS_JOIN_TIMEOUT after all PEs have called leave(). If PGAS_WAIT_TIMEOUT is set, also wait_timeout if a PE
-  /// does not call leave() in that time, or does not continue within the sum of both times. After one of these errors
-  /// the world has failed on all PEs.
+  /// does not call leave() in this time, or does not continue within the sum of PGAS_WAIT_TIMEOUT and
+  /// PGAS_JOIN_TIMEOUT. After one of these errors the world has failed on all PEs.
   void leave();
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
@@ -337,10 +337,10 @@ class PGAS_API world {
   ///
   /// Collective.
   ///
-  /// *Order* the barrier does not wait for work on streams: synchronise the streams first, or use the overload that
-  /// takes a stream. The barrier does not wait for CUDA's default streams either: cudaMemset() returns before the
-  /// memory is set, so it may overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the
-  /// one-sided operations do not wait for work on streams either.
+  /// *Order* the barrier does not wait for work on streams, including CUDA's default streams: synchronise the streams
+  /// first, or use the overload that takes a stream. For example, cudaMemset() returns before the memory is set, so it
+  /// may overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the one-sided operations
+  /// do not wait for work on streams either.
   void barrier_all();
 
   /// @brief The default stream of launch().

@@ -79,7 +79,8 @@ struct world_stats {
   std::uint64_t heartbeats_received = 0;  ///< from PEs of other hosts
   /// @brief Time since a host thread of this PE was last in a call of this world.
   ///
-  /// Short calls such as put are noticed when stats() or pgas-info reads the statistics.
+  /// Short calls such as put do not read the clock: such a call counts from the time when stats() or pgas-info next
+  /// reads the statistics.
   std::chrono::milliseconds idle{0};
   std::uint64_t errors = 0;    ///< number of failures and errors that this PE has logged
   std::uint64_t warnings = 0;  ///< number of warnings, also of those that PGAS_LOG suppressed

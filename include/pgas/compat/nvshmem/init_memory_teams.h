@@ -69,8 +69,8 @@ void nvshmemx_buffer_unregister_all(void);
 /// The second address, or null. *Memory* as for pgas::register_symmetric(); `flags` are ignored.
 void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags);
 /// Like nvshmemx_buffer_register_symmetric(), but the second address is `preferred_addr` if that address is free on all
-/// PEs, for example after the program has ended an earlier registration there. Otherwise it is another address, so the
-/// program must use the returned address.
+/// PEs, for example after the program has ended an earlier registration there. Otherwise the call chooses another
+/// address. The program must use the returned address.
 void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buf_ptr, size_t size, void* preferred_addr,
                                                               int flags);
 /// Collective: ends the registration. @return An nvshmemx_status.

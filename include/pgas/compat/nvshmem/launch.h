@@ -27,8 +27,8 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   return status;
 }
 
-/// Launches on all PEs a grid whose blocks must all be resident. With 0 blocks, launches the largest such grid. @param
-/// start launches a grid of this size and returns the CUDA runtime's status
+/// Launches a grid on all PEs. All blocks of the grid must be resident. With 0 blocks, launches the largest grid whose
+/// blocks can all be resident. @param start launches a grid of this size and returns the CUDA runtime's status
 template <class Start>
 int collective_launch(const void* func, dim3 grid, dim3 block, size_t shared_bytes, Start start,
                       const char* function = __builtin_FUNCTION()) {

@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-/// The queue of an operation, and whether the call waits for its completion.
+/// The queue of an operation, and whether the call waits for the completion of the operation.
 struct op_target {
   world& w;
   const stream* on = nullptr;  ///< null: the world's own queue

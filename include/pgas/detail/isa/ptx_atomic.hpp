@@ -142,7 +142,8 @@ inline constexpr bool has_add_instruction<T, 2> = float16_traits<T>::format == f
 template <rmw Op, class T>
 inline constexpr bool by_trial = Op == rmw::min || Op == rmw::max || !std::is_integral_v<T>;
 
-/// Returns the old value. `Order` is a constant __ATOMIC_*, because GCC replaces a variable by the strongest order.
+/// Returns the old value. `Order` is a constant __ATOMIC_*, because GCC uses the strongest order if the order is a
+/// variable.
 template <rmw Op, int Order, class T>
 inline T fetch_host(T* p, T value) {
   auto* const target = aliased(p);
