@@ -62,7 +62,8 @@ class PGAS_API bootstrap {
   /// @brief Collective: publishes bytes of this PE. Other PEs fetch the bytes when they need them. Each PE makes at
   /// most one call.
   ///
-  /// @return false if the implementation does not support publishing. Then the library calls all_gather() instead.
+  /// @return false if the implementation does not support publishing. If the result is false, the library calls
+  /// all_gather() instead.
   [[nodiscard]] virtual bool publish(std::span<const std::byte> mine) {
     static_cast<void>(mine);
     return false;

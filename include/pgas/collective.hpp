@@ -21,8 +21,8 @@
 /// enqueued and its arguments are checked.
 ///
 /// *Order* without a stream: after earlier host-called operations of this thread, not after work on streams. With a
-/// stream: after earlier work of the stream and before later work of the stream. In both forms the effects of earlier
-/// work of any member are visible after the collective.
+/// stream: after earlier work of the stream and before later work of the stream. With and without a stream, the effects
+/// of earlier work of any member are visible after the collective.
 ///
 /// *Graphs* a CUDA graph can capture and replay collectives, because the counters of their calls are in device memory.
 /// Between collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the

@@ -4,7 +4,7 @@
 ///
 /// An interprocess event works only if both processes see the same /dev/shm. A wait waits for the record that is the
 /// newest at the time of the call. With CUDA, a wait before the first record returns immediately. This class reports an
-/// error instead.
+/// error for such a wait.
 ///
 /// Records and waits of this class also use a word in a page that the processes share. A wait therefore ends if the
 /// recording process ends; CUDA's own wait would never end (measured with driver 580). For records of
@@ -88,7 +88,7 @@ class PGAS_API ipc_event {
   /// and then calls wait().
   [[nodiscard]] std::uint64_t records() const;
   /// Makes the stream wait until the last record has been reached. If the recording process ends before its stream
-  /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws: call
+  /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws. So call
   /// check() after the synchronisation of the stream and before the results are used. *Errors* capturing: CUDA does not
   /// allow such waits in a graph; invalid_argument if the event was never recorded; peer_lost, naming host and process,
   /// if the maker of the event has ended or has destroyed it.

@@ -18,7 +18,7 @@ namespace pgas {
 /// @brief The shape of a launch. launch() reads it in the program; the library receives a detail::launch_shape.
 struct launch_config {
   unsigned blocks = 1;           ///< in the grid
-  unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS of them
+  unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS threads
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
   /// @brief Whether all blocks must be resident at the same time.
@@ -60,11 +60,11 @@ struct launch_config {
 /// multiprocessors, and on the number of PEs that run on the GPU at the same time. The count includes the PEs of this
 /// process, and under MPS the PEs of all processes. Each of n such PEs gets a grid on 1/n of the multiprocessors that
 /// it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors: it does not give the
-/// processes different multiprocessors. Without MPS, processes share the GPU by time slices. Their kernels may wait for
-/// one another, but each wait takes a time slice. In a world with proxied PEs the limit is one or a few blocks lower:
-/// the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait for that kernel. The limit
-/// does not account for other work of the program on the GPU, such as work on other streams. Leave resources for this
-/// work.
+/// processes different multiprocessors. Without MPS, processes share the GPU by time slices. Kernels of different
+/// processes may wait for one another, but each wait takes a time slice. In a world with proxied PEs the limit is one
+/// or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait for
+/// that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams.
+/// Leave resources for this work.
 ///
 /// Joining a world loads the kernels that the program passes to launch(), and the library's kernels, and reserves
 /// memory for their stacks. The program must load all other kernels, also kernels of libraries that are loaded later,

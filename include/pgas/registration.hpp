@@ -54,8 +54,8 @@ class world;
 /// @brief Like register_symmetric(), for all PEs, with a preferred address.
 ///
 /// The alias is `preferred` if that address is in this PE's slot, a multiple of the granularity, and free on all PEs;
-/// so a program can reuse the address of an alias that it has unregistered. Otherwise the alias is at the next free
-/// address. If PEs prefer different offsets, the highest one is used.
+/// so a program can reuse the address of an alias that it has unregistered. If `preferred` does not meet these
+/// conditions, the alias is at the next free address. If PEs prefer different offsets, the highest one is used.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
 /// @brief Unmaps the alias.

@@ -224,7 +224,7 @@ struct open_options {
   std::optional<memory_place> place = std::nullopt;
   /// @brief Whether opened_memory::open() waits until the memory is ready.
   ///
-  /// Otherwise the program calls opened_memory::wait() before it uses the memory.
+  /// If false, the program calls opened_memory::wait() before it uses the memory.
   bool wait_until_ready = true;
 };
 

@@ -144,9 +144,9 @@ class PGAS_API world {
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
   ///
-  /// Then bootstrap::abort() reports the failure to the launcher, which ends the job. (pgasrun ends the job after its
-  /// --grace-period.) Launchers with PMIx and MPI may end all processes, including this process, before this call
-  /// returns.
+  /// The call then reports the failure to the launcher by bootstrap::abort(), and the launcher ends the job. (pgasrun
+  /// ends the job after its --grace-period.) Launchers with PMIx and MPI may end all processes, including this process,
+  /// before this call returns.
   ///
   /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;

@@ -1,5 +1,6 @@
 /// @file
-/// Detects lanes of a warp that call an operation individually at the same time. Such lanes may do the work together.
+/// Detects lanes of a warp that call an operation individually at the same time. Lanes that call an operation at the
+/// same time may do the work together.
 #pragma once
 
 #include "pgas/detail/isa/ptx_warp.hpp"

@@ -28,9 +28,9 @@ namespace std = ::cuda::std;
 #define PGAS_FN __device__ PGAS_INLINED
 #define PGAS_HD __host__ __device__ PGAS_INLINED
 // With -rdc=true the compiler does not know the callers of an out-of-line function. The function may then use more
-// registers than a thread in a block of 1024 threads can have. Such functions are therefore inlined, except code that
-// would make compilation slow. That code has internal linkage, so it is compiled a second time for kernels with a
-// register limit.
+// registers than a thread in a block of 1024 threads can have. With -rdc=true, functions marked PGAS_OUTLINE are
+// therefore inlined, except code that would make compilation slow (PGAS_OUTLINE_IN_UNIT). Code that is not inlined has
+// internal linkage, so the compiler compiles it a second time for kernels with a register limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ PGAS_INLINED
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__

@@ -73,8 +73,8 @@ struct is_indexed : std::false_type {};
 template <class T, class I>
 struct is_indexed<indexed<T, I>> : std::bool_constant<is_reduce_ordered<T> && is_reduce_integer<I>> {};
 
-/// The unsigned type for integer arithmetic that wraps around. It has the size of `T`, or the size of the type to which
-/// T is promoted.
+/// The unsigned type for integer arithmetic that wraps around. The type has the size of `T`, or the size of the type to
+/// which T is promoted.
 template <class T>
 using wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 

@@ -35,7 +35,7 @@ class yield_rhythm {
 
  private:
   /// A yield of at least this time includes two context switches, so another thread has run. A yield without another
-  /// thread takes a third of this time.
+  /// thread takes a third of this constant.
   static constexpr std::uint64_t others_have_run_ns = 1000;
   /// The largest number of skipped yields. A larger number has little benefit: a thread that becomes ready on the core
   /// waits until the skipped yields are over.

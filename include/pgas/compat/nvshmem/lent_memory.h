@@ -7,11 +7,11 @@
 ///     nvshmemx_release_smem();                                  // all threads, before the kernel ends
 ///
 /// With NVSHMEM_TMA_POLICY=ENABLE (PGAS_LENT_MEMORY=1) on a GPU from sm_90 on, put and get, including the nonblocking
-/// forms, use the GPU's copy unit between these calls. This applies to copies of 512 bytes and more, with addresses and
-/// size at multiples of 16 bytes, to and from load/store accessible PEs, by a thread, a warp or a block. At any time,
-/// at most one copy of the block uses the memory. All other copies use loads and stores. Without that setting (the
-/// default, as in NVSHMEM), and in units compiled with PGAS_NVSHMEM_DIRECT, all copies use loads and stores. The
-/// semantics of all copies are the same, and no copy completes later because of lent memory.
+/// forms, use the GPU's copy unit between these calls. The copy unit is used for copies of 512 bytes and more, with
+/// addresses and size at multiples of 16 bytes, to and from load/store accessible PEs, by a thread, a warp or a block.
+/// At any time, at most one copy of the block uses the memory. All other copies use loads and stores. Without that
+/// setting (the default, as in NVSHMEM), and in units compiled with PGAS_NVSHMEM_DIRECT, all copies use loads and
+/// stores. The semantics of all copies are the same, and no copy completes later because of lent memory.
 ///
 /// The library owns the memory from nvshmemx_give_smem() to nvshmemx_release_smem(). Memory that is not shared memory,
 /// or is smaller than NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With this minimum size, only copies from and to

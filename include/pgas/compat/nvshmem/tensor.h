@@ -77,8 +77,8 @@ struct Tensor {
 
 /// The algorithm of a tile collective. Each member produces its own results (one-shot), or one member, the root,
 /// produces all results (two-shot). The members exchange data by loads from the other members (pull) or by stores to
-/// them (push). NVSHMEM has the same names. Its implementation uses multicast memory (NVLS); this
-/// implementation uses loads and stores.
+/// them (push). NVSHMEM has the same names. NVSHMEM's implementation uses multicast memory (NVLS); this implementation
+/// uses loads and stores.
 typedef enum {
   NVLS_ONE_SHOT_PUSH_NBI = 0,
   NVLS_ONE_SHOT_PULL_NBI = 1,

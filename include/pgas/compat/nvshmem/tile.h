@@ -208,8 +208,8 @@ PGAS_FN int push_tile(const context& ctx, const G& g, const team_view& team, det
   return NVSHMEMX_SUCCESS;
 }
 
-/// Writes this PE's tile to all members, including itself. One member calls this function. Afterwards all members call
-/// tile_collective_wait().
+/// Writes this PE's tile to all members, including itself. One member calls this function. After that call, all members
+/// call tile_collective_wait().
 template <nvshmemx::tile_coll_algo_t Algorithm, PGAS_IS(group) G, class Src, class Dst, class Coord>
 PGAS_FN int tile_broadcast(const context& ctx, const G& g, const team_view& team, Src src_tile, Dst dst_tile,
                            const Coord& first_coord, const Coord& end_coord, std::uint64_t flag) {

@@ -52,7 +52,7 @@ PGAS_SHMEM_DECLARE(int, alltoallsmem,
 #endif
 
 // C++: reductions of complex numbers for programs that use C's types (`float _Complex`, which <complex.h> of the GNU
-// compilers provides to C++), besides those for std::complex. Both have the same layout.
+// compilers provides to C++), besides those for std::complex. C's types and std::complex have the same layout.
 #if defined(__cplusplus) && defined(__GNUC__)
 __extension__ typedef float _Complex pgas_shmem_complexf;
 __extension__ typedef double _Complex pgas_shmem_complexd;

@@ -34,7 +34,7 @@ PGAS_SHMEM_API void shfree(void* ptr);
 PGAS_SHMEM_DECLARE(void, wait, (long* ivar, long cmp_value))
 PGAS_SHMEM_DECLARE(void, wait_until, (long* ivar, int cmp, long cmp_value))
 
-/// These functions have no effect, because caches are coherent.
+/// The functions for caches have no effect, because caches are coherent.
 PGAS_SHMEM_DECLARE(void, set_cache_inv, (void))
 PGAS_SHMEM_DECLARE(void, set_cache_line_inv, (void* dest))
 PGAS_SHMEM_DECLARE(void, clear_cache_inv, (void))

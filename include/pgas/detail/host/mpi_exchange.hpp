@@ -18,9 +18,9 @@
 
 namespace pgas::detail {
 
-/// See pgas::mpi_bootstrap. `Mpi` has the types `comm` and `request`. Its static member functions call MPI's functions
-/// and return MPI's status: is_initialized, is_finalized, duplicate, free, rank, size, all_gather (of one int),
-/// all_gather_v (of bytes), barrier, test, abort, null_request, text.
+/// See pgas::mpi_bootstrap. `Mpi` has the types `comm` and `request`. The static member functions of `Mpi` call MPI's
+/// functions and return MPI's status: is_initialized, is_finalized, duplicate, free, rank, size, all_gather (of one
+/// int), all_gather_v (of bytes), barrier, test, abort, null_request, text.
 template <class Mpi>
 class mpi_exchange final : public bootstrap {
  public:

@@ -153,8 +153,8 @@ namespace pgas::detail {
 /// starts later (async proxy).
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 /// Like fence_proxy_async(), but only for accesses to this block's shared memory, or only for accesses to global
-/// memory. fence_proxy_async() contains a MEMBAR at GPU scope. The two fences below do not contain a MEMBAR, even
-/// together.
+/// memory. fence_proxy_async() contains a MEMBAR at GPU scope. The two fences below, even together, do not contain a
+/// MEMBAR.
 PGAS_FN void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 PGAS_FN void fence_proxy_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
