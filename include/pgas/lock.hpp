@@ -19,8 +19,8 @@ namespace pgas {
 /// @brief Waits for the lock and acquires it.
 ///
 /// *On return* this PE holds the lock.
-/// *Order* acquires: stores that earlier holders made before they cleared the lock are visible, and their host
-/// operations are complete.
+/// *Order* acquires: stores that earlier holders made before they cleared the lock are visible, and the host operations
+/// of earlier holders are complete.
 ///
 /// @throws error wait_timeout if PGAS_WAIT_TIMEOUT is set, naming the preceding PE of the queue.
 PGAS_API void set_lock(world& w, lock_t* lock);

@@ -127,8 +127,8 @@ PGAS_API void count_registrations(const world& w, const wanted<registration_usag
 /// team was destroyed or the PE has left the world.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
 /// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
-/// never releases a registration, all members keep its addresses and pieces until the team is destroyed or they leave
-/// the world. register_symmetric() names that PE if addresses run out.
+/// never releases a registration, all members keep the addresses and the pieces of the registration until the team is
+/// destroyed or the members leave the world. register_symmetric() names that PE if addresses run out.
 class PGAS_API registration {
  public:
   registration() = default;

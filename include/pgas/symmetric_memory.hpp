@@ -41,8 +41,8 @@ enum class initialize : bool { no = false, zero = true };
 /// not slow each other down. Words inside the allocation remain adjacent.
 enum class memory_hint : std::uint32_t {
   none = 0,
-  atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
-  signal_remote = 2,   ///< other PEs signal in it (SHMEM_MALLOC_SIGNAL_REMOTE)
+  atomics_remote = 1,  ///< other PEs update the memory atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
+  signal_remote = 2,   ///< other PEs send signals to words of the memory (SHMEM_MALLOC_SIGNAL_REMOTE)
 };
 /// @brief Both hints.
 [[nodiscard]] constexpr memory_hint operator|(memory_hint a, memory_hint b) {

@@ -20,7 +20,7 @@ namespace std = ::cuda::std;
 
 /// PGAS_FN marks a device operation: GPU code under nvcc, ordinary inline code under g++. PGAS_HD marks arithmetic for
 /// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
-/// PGAS_COLD marks such code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
+/// PGAS_COLD marks out-of-line code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
 #if !defined(PGAS_INLINED)  // tests that only compile define plain `inline`, which halves the compile time
 #define PGAS_INLINED __forceinline__

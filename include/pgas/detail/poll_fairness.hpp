@@ -53,7 +53,7 @@ class core_sharing {
  public:
   [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
   [[nodiscard]] bool crowded() const noexcept { return until_ != 0 && crowded(clock_ns()); }
-  /// Called after a yield, with the times before and after it.
+  /// Called after a yield, with the times before and after the yield.
   void yielded(std::uint64_t before_ns, std::uint64_t after_ns) noexcept {
     if (after_ns - before_ns >= time_slice_ns) {
       period_ = period_ == 0 ? shortest_period_ns : period_ < longest_period_ns ? 2 * period_ : period_;

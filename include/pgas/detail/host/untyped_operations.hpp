@@ -88,9 +88,9 @@ PGAS_API void enqueue_update(const op_target& how, const atomic_op& update, void
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
-/// test_words() polls a set once, and wait_words() waits for it. For `any`, the result is the index of a word that
-/// satisfies the comparison, or no_index. For `some`, the result is the number of such words, and their indices go to
-/// `indices`. For `all`, the result is 1 if every word satisfies the comparison, otherwise 0.
+/// test_words() polls the words of a set once, and wait_words() waits for the words. For `any`, the result is the index
+/// of a word that satisfies the comparison, or no_index. For `some`, the result is the number of such words, and their
+/// indices go to `indices`. For `all`, the result is 1 if every word satisfies the comparison, otherwise 0.
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
 /// Control of a wait, for a program that must do other work between two polls, such as an interpreter.
