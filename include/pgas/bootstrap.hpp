@@ -39,7 +39,7 @@ class PGAS_API bootstrap {
   [[nodiscard]] virtual int rank() const noexcept = 0;
   /// @brief The number of processes.
   [[nodiscard]] virtual int size() const noexcept = 0;
-  /// @brief Collective: gives every PE the contribution of each, in rank order.
+  /// @brief Collective: gives every PE the contributions of all PEs, in rank order.
   ///
   /// Contributions may differ in length (0 to 64 KiB).
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;

@@ -3,10 +3,10 @@
 /// returns when the collective is complete, with a stream the call enqueues it. For all collectives:
 ///
 /// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
-/// host-called collectives of a team share one channel, which kernels do not use. So these collectives run one after
-/// another, also on different streams: if the stream changes from one collective to the next, the library makes the new
-/// stream wait for an event of the old stream. A call without a stream runs after the enqueued collectives. A call
-/// without a stream hangs if the enqueued collectives wait for a later call of the same thread.
+/// host-called collectives of a team share one channel, which kernels do not use. So the host-called collectives of a
+/// team run one after another, also on different streams: if the stream changes from one collective to the next, the
+/// library makes the new stream wait for an event of the old stream. A call without a stream runs after the enqueued
+/// collectives. A call without a stream hangs if the enqueued collectives wait for a later call of the same thread.
 ///
 /// *Units* `count` is the number of elements, the same on all members unless a function says otherwise. A count of 0
 /// moves no element; the members synchronise as usual.
@@ -35,10 +35,10 @@
 /// calls without a stream first compare their arguments, so all members throw the same error, also for asymmetric_call.
 /// fcollect() and reduce_scatter() without a stream always compare the arguments if `src` and `dst` overlap. With a
 /// stream, fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member.
-/// The call without a stream, or the synchronisation of the stream, throws later failures. With PGAS_CHECKS, these
-/// include asymmetric_call if the members make different calls. peer_lost and aborted end the wait. capturing: the
-/// team's last collective is on a stream that began a capture after the collective, so other work cannot wait for that
-/// collective.
+/// The call without a stream, or the synchronisation of the stream, throws later failures. With PGAS_CHECKS, the later
+/// failures include asymmetric_call if the members make different calls. peer_lost and aborted end the wait. capturing:
+/// the team's last collective is on a stream that began a capture after the collective, so other work cannot wait for
+/// that collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -27,8 +27,8 @@ namespace pgas::detail {
 [[nodiscard]] PGAS_API bootstrap_options make_bootstrap_options(const config& settings);
 
 /// @brief The text that a program prints when it starts: the version if the variable PREFIX_VERSION is set, and the
-/// options if PREFIX_INFO is set. PREFIX is the first of `prefixes` with such a variable. The text is empty if no
-/// prefix has such a variable.
+/// options if PREFIX_INFO is set. PREFIX is the first of `prefixes` for which one of these two variables is set. If
+/// there is no such prefix, the text is empty.
 ///
 /// @param interface the name and version of the interface, such as "OpenSHMEM 1.5".
 /// @throws error config_value.

@@ -36,11 +36,11 @@ struct config {
   std::chrono::milliseconds join_timeout{60'000};   ///< PGAS_JOIN_TIMEOUT
   heap_kind heap = heap_kind::automatic;            ///< PGAS_HEAP
   handle_kind mem_handle = handle_kind::automatic;  ///< PGAS_MEM_HANDLE
-  int device = -1;             ///< PGAS_DEVICE: number of the GPU; -1: the application's current GPU, or by local rank
+  int device = -1;             ///< PGAS_DEVICE: number of the GPU; -1: the current GPU, otherwise by local rank
   std::size_t heap_limit = 0;  ///< PGAS_HEAP_LIMIT: bytes per PE, 0: the device's memory
   std::size_t segment_size = std::size_t{4} << 20;  ///< PGAS_SEGMENT_SIZE: minimum size of the first segment
   std::size_t heap_stride = 0;                      ///< PGAS_HEAP_STRIDE: bytes between slots, 0: largest device memory
-  std::string p2p = "all";       ///< PGAS_P2P: which PEs of a host share memory; the others use the network
+  std::string p2p = "all";       ///< PGAS_P2P: which PEs of a host share memory; other PEs use the network
   std::string socket_directory;  ///< PGAS_SOCKET_DIR: directory of UNIX sockets; empty: abstract names
   std::string test_host;         ///< PGAS_TEST_HOST: the host name that this PE uses; empty: the name of its host
   std::chrono::milliseconds heartbeat_timeout{

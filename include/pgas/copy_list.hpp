@@ -43,7 +43,7 @@ struct page_side {
 ///
 /// *Memory* kernels read the arrays from GPU memory, or more slowly from pinned host memory. Calls of the host and
 /// calls on a stream also take arrays in pageable memory, which the stream first copies to the GPU; a CUDA graph cannot
-/// capture such a call. On the host heap, the arrays are any memory.
+/// capture such a call. On the host heap, the arrays can be in any memory.
 class copy_list {
  public:
   /// @brief An empty list.

@@ -58,19 +58,19 @@ struct launch_config {
 ///
 /// The number of blocks is limited. The limit depends on the kernel's registers and shared memory, on the GPU's
 /// multiprocessors, and on the number of PEs that run on the GPU at the same time. The count includes the PEs of this
-/// process, and under MPS the PEs of all processes. Each of n such PEs gets a grid on 1/n of the multiprocessors that
-/// it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of multiprocessors: it does not give the
-/// processes different multiprocessors. Without MPS, processes share the GPU by time slices. Kernels of different
-/// processes may wait for one another, but each wait takes a time slice. In a world with proxied PEs the limit is one
-/// or a few blocks lower: the proxy executes commands of those PEs by a kernel of one warp, and blocks may wait for
-/// that kernel. The limit does not account for other work of the program on the GPU, such as work on other streams.
-/// Leave resources for this work.
+/// process, and under MPS the PEs of all processes. If n PEs run on the GPU at the same time, each PE gets a grid on
+/// 1/n of the multiprocessors that it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of
+/// multiprocessors: it does not give the processes different multiprocessors. Without MPS, processes share the GPU by
+/// time slices. Kernels of different processes may wait for one another, but each wait takes a time slice. In a world
+/// with proxied PEs the limit is one or a few blocks lower: the proxy executes commands of those PEs by a kernel of one
+/// warp, and blocks may wait for that kernel. The limit does not account for other work of the program on the GPU, such
+/// as work on other streams. Leave resources for this work.
 ///
 /// Joining a world loads the kernels that the program passes to launch(), and the library's kernels, and reserves
 /// memory for their stacks. The program must load all other kernels, also kernels of libraries that are loaded later,
-/// before any kernel waits for them. With proxied PEs the program must load these kernels before any kernel waits at
-/// all, because loading may wait for the GPU; CUDA_MODULE_LOADING=EAGER loads all kernels when the program starts. A
-/// kernel with a larger stack than all earlier kernels also makes the driver wait: call
+/// before any kernel waits for these kernels. With proxied PEs the program must load these kernels before any kernel
+/// waits at all, because loading may wait for the GPU; CUDA_MODULE_LOADING=EAGER loads all kernels when the program
+/// starts. A kernel with a larger stack than all earlier kernels also makes the driver wait: call
 /// cudaDeviceSetLimit(cudaLimitStackSize, ...) first.
 ///
 /// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the

@@ -194,7 +194,7 @@ class PGAS_API shared_memory {
   void revoke();
   /// @brief The processes that have the memory open now.
   ///
-  /// A process that has died is removed within a second.
+  /// A process that has died is removed from the list within a second.
   [[nodiscard, gnu::visibility("hidden")]] std::vector<opener> opened_by() const {
     std::vector<opener> found;
     list_openers(detail::want(found));

@@ -100,8 +100,8 @@ void pgas_shared_free(pgas_shared_memory* memory);
 /// opened_memory::open(). If the ticket carries a timeline, waits until the memory is ready.
 /// @param timeout_ms time limit for the exporter's answer and for the memory to become ready
 int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
-/// Like pgas_open_memory(), but does not wait until the memory is ready. Call pgas_opened_wait() or
-/// pgas_opened_wait_host() for this wait.
+/// Like pgas_open_memory(), but does not wait until the memory is ready. The program then calls pgas_opened_wait() or
+/// pgas_opened_wait_host() before it uses the memory.
 int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
 /// Returns 1 if the ticket carries a timeline, otherwise 0.
 int pgas_opened_has_timeline(const pgas_opened_memory* memory);

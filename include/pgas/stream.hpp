@@ -52,7 +52,7 @@ class PGAS_API stream {
   /// @brief The `cudaStream_t`, or the backend's own handle on the host heap.
   [[nodiscard]] void* native() const noexcept { return native_; }
 
-  /// @brief For functions of the library: native(), if the stream belongs to the world `state`.
+  /// @brief Returns native() if the stream belongs to the world `state`. For functions of the library.
   ///
   /// @throws error invalid_argument if the stream belongs to another world.
   [[nodiscard]] void* native(const detail::world_state& state) const;

@@ -90,7 +90,7 @@ template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  /// @brief Takes ownership of an allocation, for allocate().
+  /// @brief Takes ownership of an allocation. The functions allocate() call this constructor.
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}

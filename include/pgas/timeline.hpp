@@ -61,8 +61,8 @@ class PGAS_API timeline {
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
   /// @param ticket the text of the ticket
-  /// @param options `place` is the device whose streams wait and record in this process. If `place` is not set, this is
-  /// the GPU that the maker of the timeline uses, or the host
+  /// @param options `place` is the device whose streams wait and record in this process. If `place` is not set, the
+  /// device is the GPU that the maker of the timeline uses, or the host
   /// *Errors* as opened_memory::open(); handle_invalid for a ticket of memory, even if it carries a timeline;
   /// device_unavailable if this process does not see that GPU; peer_lost if the timeline was destroyed.
   [[nodiscard, gnu::visibility("hidden")]] static timeline open(std::string_view ticket,

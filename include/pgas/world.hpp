@@ -37,7 +37,7 @@ PGAS_API void leave_or_abandon(world_state& world, int exceptions) noexcept;
 struct pe_info {
   std::string host;          ///< host name
   int pid = 0;               ///< process id of the PE on that host
-  int local_rank = 0;        ///< among the PEs of its host
+  int local_rank = 0;        ///< number among the PEs of its host
   std::string device;        ///< "NVIDIA H200", "host memory"
   std::string device_uuid;   ///< equal for PEs that share a device
   bool direct = true;        ///< whether loads and stores reach its heap (direct peer); if not, the proxy is used
@@ -106,7 +106,8 @@ class PGAS_API world {
   [[nodiscard, gnu::visibility("hidden")]] static world join(const config& settings) {
     return join_with(detail::give(settings), std::uncaught_exceptions());
   }
-  /// @brief Joins the processes that the program's own bootstrap `exchange` connects, which may be any subset.
+  /// @brief Joins a world of the processes that the program's own bootstrap `exchange` connects. `exchange` may connect
+  /// any processes.
   [[nodiscard, gnu::visibility("hidden")]] static world join(std::unique_ptr<bootstrap> exchange,
                                                              const config& settings = config::from_environment()) {
     return join_with(std::move(exchange), detail::give(settings), std::uncaught_exceptions());

@@ -20,9 +20,9 @@ namespace pgas {
 /// Operations of 0 bytes and operations that threw do not count.
 struct operation_counts {
   std::uint64_t puts = 0;       ///< put, p, iput, ibput, put_list, and the data of put_signal
-  std::uint64_t put_bytes = 0;  ///< bytes that puts wrote; 0 for a list that is an array of blocks
+  std::uint64_t put_bytes = 0;  ///< bytes that puts wrote; a list that is an array of blocks counts 0 bytes
   std::uint64_t gets = 0;       ///< get, g, iget, ibget, get_list
-  std::uint64_t get_bytes = 0;  ///< bytes that gets read; 0 for a list that is an array of blocks
+  std::uint64_t get_bytes = 0;  ///< bytes that gets read; a list that is an array of blocks counts 0 bytes
   std::uint64_t atomics = 0;    ///< atomic operations of every kind, including those of locks
   std::uint64_t signals = 0;    ///< signal_set, signal_add, and the signal of put_signal
 };

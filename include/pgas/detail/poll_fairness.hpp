@@ -45,10 +45,10 @@ class yield_rhythm {
   std::uint32_t to_leave_out_ = 0;
 };
 
-/// Detects whether the calling thread shares its core with a thread that computes. A yield to such a thread lasts a
-/// whole time slice, which is several milliseconds. A sleeping thread gets the core back as soon as its timer expires.
-/// After a yield of that length, the thread's waits therefore sleep instead of yielding, for some period. The period
-/// doubles if another yield of that length follows soon after the period.
+/// Detects whether the calling thread shares its core with a thread that computes. A yield to a thread that computes
+/// lasts a whole time slice, which is several milliseconds. A sleeping thread gets the core back as soon as its timer
+/// expires. After a yield of a whole time slice, the thread's waits therefore sleep instead of yielding, for some
+/// period. The period doubles if another yield of a whole time slice follows soon after the period.
 class core_sharing {
  public:
   [[nodiscard]] bool crowded(std::uint64_t now_ns) const noexcept { return now_ns < until_; }
@@ -85,8 +85,8 @@ class core_sharing {
 
 /// The time that a waiting thread sleeps: a quarter of the time that it has waited. During a sleep of less than 20 us
 /// no other thread gets the core. The sleep is short even if an event wakes the thread. In Linux with lazy preemption,
-/// a thread that another core wakes may start only at the next tick, some milliseconds later. A thread that a timer on
-/// its own core wakes starts immediately.
+/// if another core wakes a thread, the thread may start only at the next tick, some milliseconds later. If a timer on
+/// the thread's own core wakes the thread, it starts immediately.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;
@@ -146,7 +146,7 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 
 // Each search for a word starts at a different word, so that every word is eventually found.
 
-/// A number that the calling thread has not received before.
+/// A number that this function has not returned to the calling thread before.
 [[nodiscard]] PGAS_FN std::uint64_t new_number() {
 #if defined(__CUDACC__)
   return static_cast<std::uint64_t>(clock64());
@@ -157,7 +157,7 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 }
 
 /// A number less than `count`; 0 if `count` is 0. The numbers are scattered. So every number is reached even if a
-/// thread calls at regular intervals, or alternates between several searches.
+/// thread calls this function at regular intervals, or alternates between several searches.
 [[nodiscard]] PGAS_FN std::size_t anywhere_below(std::size_t count) {
   std::uint64_t bits = new_number() * 0x9e3779b97f4a7c15u;
   bits = (bits ^ bits >> 32) * 0xff51afd7ed558ccdu;

@@ -2,9 +2,9 @@
 /// Macros that define functions for host and device, expanded for each type of types.inc. nvshmem.h undefines the
 /// macros at its end.
 ///
-/// The body of such a function consists of two expressions. The expression for device code calls the inline operations
-/// of pgas. The expression for host code calls the untyped entries of libnvshmem_host (host_abi.h). Functions of a warp
-/// or a block have only the expression for device code.
+/// The body of a function for host and device consists of two expressions. The expression for device code calls the
+/// inline operations of pgas. The expression for host code calls the untyped entries of libnvshmem_host (host_abi.h).
+/// Functions of a warp or a block have only the expression for device code.
 ///
 /// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only functions for the host are declared.
 #pragma once

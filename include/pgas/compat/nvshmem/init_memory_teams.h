@@ -20,8 +20,8 @@ void nvshmem_init(void);
 /// Like nvshmem_init(), with a requested thread level. @return 0; `*provided` is always NVSHMEM_THREAD_MULTIPLE.
 int nvshmem_init_thread(int requested, int* provided);
 void nvshmem_query_thread(int* provided);
-/// Collective: finds the other PEs by the method of the flag NVSHMEMX_INIT_WITH_*. Without such a flag, finds them
-/// through the launcher. Only the attributes of that method are read. @return An nvshmemx_status.
+/// Collective: finds the other PEs by the method of the flag NVSHMEMX_INIT_WITH_*. Without such a flag, finds the other
+/// PEs through the launcher. Only the attributes of that method are read. @return An nvshmemx_status.
 int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes);
 int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 /// The status NVSHMEM_STATUS_*. *Callers* any thread, at any time.

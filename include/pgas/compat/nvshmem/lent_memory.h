@@ -14,8 +14,8 @@
 /// stores. The semantics of all copies are the same, and no copy completes later because of lent memory.
 ///
 /// The library owns the memory from nvshmemx_give_smem() to nvshmemx_release_smem(). Memory that is not shared memory,
-/// or is smaller than NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With this minimum size, only copies from and to
-/// shared memory use the lent memory.
+/// or is smaller than NVSHMEMX_SMEM_BARRIERS_ONLY requires, is ignored. With only the minimum size, only copies from
+/// and to shared memory use the lent memory.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"

@@ -6,7 +6,7 @@
 #include "pgas/compat/nvshmem/host_device.h"
 
 // Calls by a warp or a block begin and end with a sync of this group. Nonblocking operations of pgas do not end with a
-// sync, so these macros add one.
+// sync, so these macros add a sync.
 #define PGAS_NVSHMEM_END_blocking(SCOPE)
 #define PGAS_NVSHMEM_END_nonblocking(SCOPE) PGAS_NVSHMEM_GROUP_##SCOPE.sync()
 

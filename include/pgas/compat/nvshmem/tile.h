@@ -17,9 +17,9 @@
 /// *On return* an nvshmemx_status; the data may be in flight. quiet(), fence() or a barrier completes put and get;
 /// tile_collective_wait() completes the collectives.
 /// *Order* put, get and the collectives begin with a sync of the group. Reductions begin with a barrier of the team.
-/// The other collectives do not: before any member makes the call, the sources must be ready and the destinations must
-/// not be in use. Operands of reductions are combined in the order of the team's members; 16-bit floats are combined as
-/// floats and rounded once.
+/// The other collectives do not begin with a barrier: before any member makes the call, the sources must be ready and
+/// the destinations must not be in use. Operands of reductions are combined in the order of the team's members; 16-bit
+/// floats are combined as floats and rounded once.
 /// *Errors* NVSHMEMX_ERROR_INVALID_VALUE for null addresses, shapes that do not match, tiles that are contiguous along
 /// no common dimension, a `flag` other than 0, or a root that is not a member's number in the team.
 #pragma once

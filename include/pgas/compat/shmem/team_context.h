@@ -26,7 +26,8 @@ PGAS_SHMEM_DECLARE(int, team_split_2d,
 PGAS_SHMEM_DECLARE(void, team_destroy, (shmem_team_t team))
 
 /// Operations on a context of a team take the team's PE numbers. All contexts of a PE share one order of operations. So
-/// options have no effect, and completing the operations of one context completes the operations of all contexts.
+/// the options of contexts have no effect, and completing the operations of one context completes the operations of all
+/// contexts.
 PGAS_SHMEM_DECLARE(int, ctx_create, (long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, ctx_get_team, (shmem_ctx_t ctx, shmem_team_t* team))

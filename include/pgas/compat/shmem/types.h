@@ -31,7 +31,7 @@
   PGAS_SHMEM_API RESULT shmem_##NAME PARAMETERS;     \
   PGAS_SHMEM_API RESULT pshmem_##NAME PARAMETERS;
 
-/// Declares a function without and with a context. The other arguments are the parameters.
+/// Declares a function without and with a context. The other arguments of the macro are the parameters of the function.
 #define PGAS_SHMEM_DECLARE_CTX(RESULT, NAME, ...) \
   PGAS_SHMEM_DECLARE(RESULT, NAME, (__VA_ARGS__)) \
   PGAS_SHMEM_DECLARE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, __VA_ARGS__))

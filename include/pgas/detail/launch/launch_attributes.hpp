@@ -15,8 +15,8 @@
 namespace pgas::detail {
 
 /// Whether a kernel that first calls wait_for_predecessor() may be set up early. The kernel's code for the current GPU
-/// must contain that call. Code that was compiled for an older GPU and translated by the driver does not contain the
-/// call. The driver must also support such launches in graphs.
+/// must contain the call of wait_for_predecessor(). Code that was compiled for an older GPU and translated by the
+/// driver does not contain the call. The driver must also support launches that are set up early in graphs.
 [[nodiscard]] inline bool may_be_set_up_early(const cudaFuncAttributes& kernel) {
   constexpr int with_graphs = 12030;
   static const int driver = [] {
