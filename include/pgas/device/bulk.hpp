@@ -21,8 +21,8 @@
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
 /// put_signal() *with a copier* order its copies. After bulk_wait_all() the copies count as earlier stores of the
-/// thread. A program may also start bulk copies by `cp.async.bulk` or by a library. Such a program orders these copies
-/// with accesses of peers by fence_proxy_async() and bulk_wait_all().
+/// thread. A program may also start bulk copies by `cp.async.bulk` or by a library. The program must then call
+/// fence_proxy_async() and bulk_wait_all() to order these copies relative to the accesses of peers.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

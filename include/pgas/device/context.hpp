@@ -109,7 +109,8 @@ class context {
     found.pe_ = pe;
     std::int32_t slots = slots_in_row(pe);
     if (flags_ != 0) PGAS_UNLIKELY {
-      if (!checks()) slots = listed_slots(pe);  // with checks on, `pe` may be out of range
+      // With checks on, operations check `pe` later. Until then an invalid `pe` must not index a table.
+      if (!checks()) slots = listed_slots(pe);
       found.slow_ = checks() || slots < detail::routes::proxied / 2 ? 1 : 0;
     }
     found.distance_ = distance_of(slots);
@@ -147,10 +148,10 @@ class context {
   /// @brief For the library's internal use: performs an operation on PE `pe`'s copy of `local`.
   ///
   /// Calls direct(this context, address) for a direct PE, and proxied(this context, local, the PE's number in the
-  /// world) for a proxied PE. If arguments may be checked, check(this context, local, pe) is called first. The path to
-  /// `direct` has one test; all other code is out of line. The callbacks capture by value, because addresses of the
-  /// caller's variables would force these variables into memory. The callbacks do not capture the context or other
-  /// values that they receive as arguments, because each value that is passed to out-of-line code occupies registers.
+  /// world) for a proxied PE. The slow path first calls check(this context, local, pe). The path to `direct` has one
+  /// test; all other code is out of line. The callbacks capture by value, because addresses of the caller's variables
+  /// would force these variables into memory. The callbacks do not capture the context or other values that they
+  /// receive as arguments, because each value that is passed to out-of-line code occupies registers.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
@@ -218,7 +219,7 @@ class context {
  private:
   /// @brief The distance from this PE's slot to PE `pe`'s slot, counted in slots. Valid if the slots are evenly spaced.
   ///
-  /// Uses unsigned arithmetic: before the check `pe` may be out of range, and signed arithmetic could overflow.
+  /// Uses unsigned arithmetic: before the check, `pe` is possibly out of range, and signed arithmetic could overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
                                      static_cast<std::uint32_t>(bias_));

@@ -17,8 +17,8 @@ namespace pgas {
 ///
 /// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
 /// fence(), quiet() and put_signal() with this context do not wait for operations of other contexts on proxied PEs.
-/// Collectives with this context take teams whose members are all members of its team. barrier() and sync() without a
-/// team use its team.
+/// Collectives with this context take teams whose members all belong to the context's team. barrier() and sync()
+/// without a team argument use the context's team.
 ///
 /// *Callers* as context.
 /// *Memory* a plain value with the size of a context; data members that a kernel does not use cost nothing. The object
@@ -29,7 +29,7 @@ class direct_context {
   /// @brief Constructs the object from a context whose team meets the condition. For the library's internal use.
   PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
-  /// @brief The context that operations receive.
+  /// @brief Converts to the context that operations receive.
   PGAS_HD operator context() const {
     context known = context_;
     known.flags_ = 0;

@@ -73,7 +73,7 @@ using if_group = std::enable_if_t<is_group<G>>;
 
 /// @brief A group that is one block of a grid.
 ///
-/// The members have the names of cooperative_groups::grid_group.
+/// The member functions have the same names as those of cooperative_groups::grid_group.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
 
@@ -183,7 +183,7 @@ class warp {
   PGAS_FN void sync() const { __syncwarp(); }
   /// @brief The number of this warp in its block.
   ///
-  /// Tiles of cooperative_groups have functions of the same names.
+  /// Tiles of cooperative_groups also have meta_group_rank() and meta_group_size().
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / detail::warp_size; }
   /// @brief The number of warps of the block.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const {
@@ -283,7 +283,7 @@ namespace detail {
 [[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
 /// The number of the launch, because threads of two launches may have equal indices.
 [[nodiscard]] PGAS_FN std::uint32_t place_launch() { return launch_number(); }
-/// The number of entries that a thread tries in the table of answers.
+/// The number of entries that a thread tries in the table of answers to the host's question.
 inline constexpr std::uint32_t place_tries = 1;
 }  // namespace detail
 
@@ -331,7 +331,7 @@ class named_group {
   [[nodiscard]] std::uint32_t thread_rank() const { return members_.thread_rank(); }
   /// @brief The number of members.
   [[nodiscard]] std::uint32_t size() const { return members_.size(); }
-  /// @brief Returns when all members have called it.
+  /// @brief Returns when all members have called sync().
   void sync() const { members_.sync(); }
   /// @brief Votes: true on all members if `yes` is true on any member.
   ///

@@ -86,7 +86,7 @@ class ll_channel {
     remote_ = ctx.remote(out_, pe);
     slow_ = ctx.checks() || (ctx.has_proxied() && remote_ == nullptr);
     pe_ = ctx.team().world_pe(pe.pe());
-    g.sync();  // an earlier use by this group has stored its progress
+    g.sync();  // after this sync, the box has the progress of an earlier use by this group
     now_ = detail::load_progress(in_);
   }
   /// @brief Opens this side of a channel for one thread instead of a group.
@@ -194,7 +194,7 @@ class ll_team_channel {
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box)
       : team_(team), places_(places_of(ctx, g, team, box)) {
-    g.sync();  // an earlier use by this group has stored its progress
+    g.sync();  // after this sync, the box has the progress of an earlier use by this group
     now_ = detail::load_progress(places_);
     ++now_.sent;  // numbers of messages are above 0, so a box of zeros contains no message
   }

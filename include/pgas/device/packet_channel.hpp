@@ -60,10 +60,10 @@ class packet_channel {
     detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
     state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), 0, pe, 0, 0};
     if (state_.remote != nullptr) state_.direct = state_.room();
-    g.sync();  // an earlier use by this group has stored its count
+    g.sync();  // after this sync, the box has the counts of an earlier use by this group
     state_.sent = detail::load_relaxed(&state_.header()->sent);
     state_.received = detail::load_relaxed(&state_.header()->received);
-    g.sync();  // no thread changes the count before all have read it
+    g.sync();  // no thread changes the counts before all threads have read the counts
   }
   /// @brief Opens this side of a channel for one thread instead of a group.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)

@@ -1,6 +1,6 @@
 /// @file
-/// Scans, or prefix reductions: each member receives the combination of the elements of the members before it. Memory,
-/// units and order are as in `reduce.hpp`.
+/// Scans, or prefix reductions: each member receives the combination of the elements of the members before it and, in
+/// an inclusive scan, of its own elements. Memory, units and order are as in `reduce.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

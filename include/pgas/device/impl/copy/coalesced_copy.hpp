@@ -20,8 +20,8 @@ namespace pgas::detail {
 /// The smallest request that the lanes copy together. A thread alone copies a request with fewer bytes.
 inline constexpr std::size_t least_coalesced_bytes = 64;
 
-/// The words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() needs 42
-/// registers instead of 32.
+/// The number of words that each lane has in flight: a divisor of 8. With four words, a thread's put() or get() needs
+/// 42 registers instead of 32.
 inline constexpr std::uint32_t coalesced_words = 2;
 
 /// Copies words of the requests of the lanes `first` to `first + coalesced_words - 1`. The function copies one word of

@@ -41,10 +41,10 @@ template <PGAS_IS(group) G>
 template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
-/// The 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need more than
-/// 64 registers, the limit for threads of a block of 1024.
+/// The number of 16-byte words that each thread has in flight. With eight words, a loop around a put or get would need
+/// more than 64 registers, the limit for threads of a block of 1024.
 inline constexpr std::uint32_t copies_in_flight = 4;
-inline constexpr std::uint32_t shifted = 2;      ///< destination words that a thread shifts at a time
+inline constexpr std::uint32_t shifted = 2;      ///< number of destination words that a thread shifts at a time
 inline constexpr std::uint32_t short_words = 4;  ///< maximum number of words of each thread in copy_short()
 
 /// Prefetch distance of a single thread, whose registers hold too few words to cover the latency of a load.
@@ -221,8 +221,8 @@ template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends. Such copies have a separate path, because each additional instruction is executed by
-    // all warps of the block.
+    // Most copies consist of whole aligned words. These copies have a separate path, because all warps of the block
+    // would execute each additional instruction.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -289,7 +289,8 @@ template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   slice me = slice_of(g);
-  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};  // saves ten registers of precomputed multiples
+  // The compiler precomputes no multiples of opaque values, which saves ten registers.
+  if constexpr (!single<G>) me = {opaque(me.rank), opaque(me.size)};
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);

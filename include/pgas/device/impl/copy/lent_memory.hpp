@@ -69,7 +69,7 @@ PGAS_FN void end_lending(const block_entry& own) {
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
                   [[maybe_unused]] std::size_t bytes) {
-  block.sync();  // the program no longer uses the memory
+  block.sync();  // after this sync, the program no longer uses the memory
 #if defined(PGAS_HAS_BULK_COPIES)
   if (block.thread_rank() == 0 && table != nullptr) {
     const bool taken = bytes >= lent_memory::least_bytes && is_shared(shared);

@@ -293,7 +293,7 @@ PGAS_COLD void check_blocks(checked_blocks* blocks) {
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = blocks->block == 0 || blocks->count == 0 ? 0 : blocks->count - 1;
   const std::uint64_t elements = blocks->count == 0 ? 0 : blocks->block;
-  blocks->all.bytes = huge;  // for the case that the number of bytes overflows
+  blocks->all.bytes = huge;  // the value if the number of bytes overflows
   if (step == 0 || steps <= (huge - elements) / step) {
     const std::uint64_t span = steps * step + elements;
     if (span <= huge / blocks->element) blocks->all.bytes = span * blocks->element;

@@ -159,7 +159,7 @@ inline constexpr std::int32_t most_direct_domains = 16;
   return hierarchy.domains() > most_direct_domains;
 }
 
-/// Tells the first member of domain `d` that this PE's domain has completed barrier `due`, or a round of it.
+/// Tells the first member of domain `d` that this PE's domain has completed barrier `due`, or a round of this barrier.
 PGAS_FN void notify_domain(const domain_channel& channel, operation what, std::int32_t d, std::uint64_t due) {
   const proxy_queue queue = channel.queue();
   const std::uint64_t offset = queue.offset(channel.arrived(channel.hierarchy.mine(), channel.hierarchy.rank()));

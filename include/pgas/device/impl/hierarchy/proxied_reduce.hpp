@@ -54,7 +54,7 @@ struct operand {
   std::byte* outer;  ///< sums of the domains so far
   std::size_t count;
   bool starts;  ///< whether there are no earlier sums
-  bool ends;    ///< whether it is the last operand of its domain: the domain's sums are then added to the outer sums
+  bool ends;    ///< whether this is the last operand of its domain: the domain's sums are then added to the outer sums
   bool opens;   ///< whether the operand's domain is the first domain
 };
 
@@ -224,7 +224,7 @@ class staged_reduce {
     unit_ = space.units + (number_ & (units - 1)) * workspace_view::unit_bytes;
   }
 
-  /// The step from operand `begin` of the elements from `first` on; empty after the last step.
+  /// The step that begins with element `first` and operand `begin`; empty after the last step.
   [[nodiscard]] PGAS_FN step step_at(std::size_t first, std::int32_t begin) const {
     const std::size_t left = call_->job.count - first;
     step result{first, left < length_ ? left : length_, begin, begin};

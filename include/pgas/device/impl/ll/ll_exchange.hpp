@@ -156,7 +156,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
 }
 
 /// An exchange by all threads of a group. `exchange` is one thread's share and returns its result. Earlier accesses of
-/// the group's threads come before the exchange. All threads of the group have finished when the function returns.
+/// the group's threads come before the exchange. On return, all threads of the group have finished the exchange.
 /// @param team a team_view or a block_view
 template <PGAS_IS(group) G, class Team, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,

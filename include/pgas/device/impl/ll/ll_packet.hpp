@@ -66,7 +66,7 @@ template <std::uint32_t Batch>
   return other == 0;
 }
 
-/// An epoch in the packet that differs from `epoch`, or `epoch` if both halves have this epoch.
+/// Returns `epoch` if both halves of the packet have this epoch; otherwise returns an epoch that differs.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
   const vec16 remote = load_relaxed(packet);
   return remote.w[3] != epoch ? remote.w[3] : remote.w[1];

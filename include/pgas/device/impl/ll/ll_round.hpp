@@ -144,7 +144,7 @@ PGAS_FN void receive_round(const context& ctx, Channel& channel, const typename 
     }
     const std::int32_t end = first < given ? given : members;
     const std::int32_t count = end - first < most ? end - first : most;
-    if (count == 1) {  // a batch of polls would load this place several times
+    if (count == 1) {  // for one member, a batch of polls would load the same place several times
       f(first, from_ll<T>(channel.await(ctx, first)));
     } else {
       ll_value_of<T> data[batch]{};

@@ -135,7 +135,8 @@ PGAS_FN void send_ll_value(vec16* remote, std::uint32_t number, const ll_value<P
     store_relaxed(remote + p * packets_in_line, make_ll_packet(value.word[p], number));
 }
 
-/// Polls the values of `count` members, at most Batch, from their first place on. @return Whether all have arrived.
+/// Polls the values of `count` members, at most Batch. `first` is the first packet of the first member. @return Whether
+/// all have arrived.
 template <std::uint32_t Packets, std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool ll_values_ready(const vec16* first, std::uint32_t count, std::uint32_t number,
                                            ll_value<Packets> (&values)[Batch]) {

@@ -179,7 +179,7 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
   const std::uint64_t taken = load_relaxed(&heads->taken);
   call->number = number;
-  // The difference is at most the number of threads, so 32 bits hold it and take fewer registers.
+  // `number - taken` is at most the number of threads, so 32 bits are sufficient and take fewer registers.
   if (static_cast<std::uint32_t>(number - taken) < size) {
     fence_acquire();
     return true;

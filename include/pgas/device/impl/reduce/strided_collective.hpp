@@ -169,8 +169,8 @@ PGAS_OUTLINE void reduce_by_largest_units(Op op, const strided_reduce_job* job, 
   });
 }
 
-/// Reduces the blocks of all members of a team, whose elements have type T. Each thread of the group reduces its share.
-/// A barrier before the call makes the blocks visible.
+/// Reduces the blocks of all members of a team. The elements have type T. Each thread of the group reduces its share. A
+/// barrier before the call makes the blocks visible.
 /// *Memory* the destination need not be symmetric if this PE is the only target.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void reduce_blocks(const context& ctx, const G& g, const team_view& team, strided_reduce_job* job, Op op) {

@@ -103,7 +103,7 @@ PGAS_COLD void check_collective(const context* copy, G g, team_view team, collec
   if (n == 1) return;
   g.sync();
   const std::uint64_t barriers = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
-                                 load_relaxed(&domain_state(ctx, team)->waited);  // the word that is not used is 0
+                                 load_relaxed(&domain_state(ctx, team)->waited);  // the unused word is 0
   const std::uint64_t mine = signature_of(ctx, call, barriers);
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());

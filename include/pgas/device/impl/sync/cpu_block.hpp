@@ -213,7 +213,7 @@ class cpu_block {
 namespace detail {
 
 /// Registers the calling thread as this member as long as the object exists. The library and the program each have a
-/// copy of this_cpu_thread, so each of them creates a scope before it calls the other.
+/// copy of this_cpu_thread, so each of the two creates a cpu_thread_scope before it calls the other.
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {

@@ -22,7 +22,7 @@ struct alignas(128) grid_state {
   std::uint64_t owner;                        ///< in a table: the launch that owns the state; 0: the state is free
   alignas(16) std::byte room[2][room_bytes];  ///< memory of broadcasts, for even and for odd barriers
   context here;                               ///< for failure records
-  std::uint64_t left;                         ///< in a table: number of the owner's blocks that no longer need it
+  std::uint64_t left;                         ///< in a table: number of blocks that no longer need the state
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
@@ -178,7 +178,7 @@ template <class Block, class T>
     end_thread();
   if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);
   __builtin_memcpy(&value, state->room[result.odd], sizeof value);
-  if (block.visit() != nullptr) block.sync();  // after this, the first thread may release the state
+  if (block.visit() != nullptr) block.sync();  // after this sync, the first thread may release the state
   return value;
 }
 

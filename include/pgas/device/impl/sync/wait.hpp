@@ -57,7 +57,8 @@ template <class Poll>
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (now.why != failure::none) return now.why;  // after another round of polls, so that a late arrival is not lost
+    // Returns the reason only after another round of polls, so that a late arrival is not lost.
+    if (now.why != failure::none) return now.why;
     now = check_wait(control, now.since, limit);
   }
 }
