@@ -313,7 +313,7 @@ int main(int argc, char** argv) try {
       std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first,
                   part.first + part.rows - 1, world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's GPU is shared
+    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin, so if PEs share any GPU, PEs share PE 0's GPU
       std::printf(
           "  MPS does not run, so PEs that share a GPU run one after another, milliseconds each: this does not measure "
           " "

@@ -1,5 +1,5 @@
 // CUDA's interprocess events between two programs that start independently: one fills a buffer, the other reads it, a
-// hundred times. The example is for programs that already have such events; new programs use timelines, as
+// hundred times. The example is for programs that already use interprocess events; new programs use timelines, as
 // 10_producer_consumer does.
 //
 //     11_ipc_event write FILE     writes the tickets to FILE

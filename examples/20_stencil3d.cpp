@@ -17,7 +17,8 @@
 //   pack      the kernel that computes a face copies it into contiguous memory and puts it; the receiver unpacks it
 //   iput      a put with strides, directly from the face, as soon as the face is computed
 //   remote    the threads of the kernel that computes a face store its points to the neighbour's halo (ctx.remote())
-//   packets   these threads store words of a point and its generation, which is the signal: no fence, twice the bytes
+//   packets   these threads store words of a point and its generation; the generation is the signal, so no fence is
+//             needed, but twice the bytes are sent
 //
 // With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next interior to
 // begin immediately: both read the same grid, and write different points of the other grid. The interior's last block
@@ -104,7 +105,7 @@ struct iterate_interior {
 
 // The number of blocks that compute the boundary concurrently with the interior. With this number, these blocks take
 // half as long as the interior, according to times on an H100. Most of the time these blocks wait for memory and
-// fences, and they take the place of blocks for the interior.
+// fences, and they occupy places that blocks of the interior could use.
 [[nodiscard]] unsigned blocks_beside(double boundary_points, double interior_points) {
   return static_cast<unsigned>(8192 * boundary_points / interior_points) + 1;
 }

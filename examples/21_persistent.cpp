@@ -3,17 +3,18 @@
 // saving.
 //
 // Communication: as in 20_stencil3d, one message for each direction as soon as its points are computed, with a signal
-// that counts iterations. In the single kernel, blocks share the list of boundary and interior. Alternatively some
-// blocks compute only the boundary and send it, which is faster if the boundary is as much work as the interior
-// (--boundary-blocks). A block adds 1 to a word of its PE when it has computed, and then sends. The next iteration
-// begins when all blocks have added 1, because it reads the points of all blocks. Unlike a sync of the grid, this
-// method waits for no transfer. No block waits for all other PEs: only a boundary waits, and only for its neighbours.
+// that counts iterations. In the single kernel, all blocks take work from one list, which has the boundary and the
+// interior. Alternatively some blocks compute only the boundary and send it, which is faster if the boundary is as much
+// work as the interior (--boundary-blocks). A block adds 1 to a word of its PE when it has computed, and then sends.
+// The next iteration begins when all blocks have added 1, because it reads the points of all blocks. Unlike a sync of
+// the grid, this method waits for no transfer. No block waits for all other PEs: only a boundary waits, and only for
+// its neighbours.
 //
 // Correctness: the signals give the generation of a halo, and the blocks' word gives the generation of this PE's own
-// points. There are two copies of everything (common/halo.hpp). A message is read until its block has sent it. That
-// block then adds its 1 of the next iteration, and no block overwrites the message before that addition. launch()
-// ensures that all blocks are resident: otherwise waiting blocks could prevent the blocks that they wait for from
-// starting.
+// points. There are two copies of everything (common/halo.hpp). A block reads a message until it has sent the message.
+// Only then does this block add its 1 of the next iteration, and no block overwrites the message before this addition.
+// launch() ensures that all blocks are resident: otherwise waiting blocks could prevent the blocks that they wait for
+// from starting.
 //
 // On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
 // tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes the communication and the correctness of

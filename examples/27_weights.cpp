@@ -6,8 +6,8 @@
 //     27_weights serve FOLDER NUMBER ENGINES VERSIONS [careless]      NUMBER: 0 to ENGINES - 1
 //
 // Both sides have two buffers. The trainer writes version v into buffer v % 2 and never waits for an engine. An engine
-// copies the newest version into the buffer that it does not use, one copy_blocks() for each PE of the trainer, and
-// uses it from then on. An update fails if a PE of the trainer ends, or begins to write version v + 2 before the engine
+// copies the newest version into its unused buffer, with one copy_blocks() for each PE of the trainer, and uses this
+// buffer from then on. An update fails if a PE of the trainer ends, or begins to write version v + 2 before the engine
 // has copied version v. The engine then keeps its old version, and tries again.
 //
 // Two timelines show the progress of each PE: `writing`, which the host sets before the kernels of a version start, and
@@ -47,7 +47,7 @@ range part_of(std::uint64_t whole, int part, int parts) {
 std::uint64_t rows_of(std::uint64_t tensor) { return 32 + tensor * 37 % 101; }
 std::uint64_t columns_of(std::uint64_t tensor) { return 64 + tensor * 53 % 211; }
 
-/// The part of one tensor in a buffer: `at` is the number of its first word.
+/// The part of one tensor in a buffer. `at` is the index of the part's first word in the buffer.
 struct piece {
   std::uint64_t tensor, at;
   range rows, columns;

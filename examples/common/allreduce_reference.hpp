@@ -66,8 +66,8 @@ struct expected_rows {
   }
 };
 
-/// The number of pieces in a PE's `found` that differ from the expected ones: in any bit or, if `tolerance` is not 0,
-/// by more than this tolerance, absolute and relative.
+/// The number of pieces in a PE's `found` that differ from the expected pieces. If `tolerance` is 0, a piece differs if
+/// any bit differs. Otherwise a piece differs if a number differs by more than `tolerance` * (1 + |expected number|).
 template <class T>
 [[nodiscard]] long long differing(pgas::world& world, const piece* found, const std::vector<piece>& expected,
                                   float tolerance) {

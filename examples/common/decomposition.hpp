@@ -98,7 +98,8 @@ struct part {
   return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " + std::to_string(extents[2]);
 }
 
-/// The PEs per axis with the smallest surface between them; {0, 0, 0} if n PEs can't divide the grid.
+/// The numbers of PEs on the axes with which the surface between the PEs is smallest; {0, 0, 0} if n PEs can't divide
+/// the grid.
 [[nodiscard]] inline triple smallest_surface(const triple& size, int n, bool periodic) {
   triple best{};
   double least = 0;
@@ -113,7 +114,8 @@ struct part {
         surface += static_cast<double>(cuts) * size[static_cast<std::size_t>((a + 1) % 3)] *
                    size[static_cast<std::size_t>((a + 2) % 3)];
       }
-      // Of equal surfaces, the division that cuts the slowest axis is chosen, because its faces are contiguous.
+      // Among divisions with equal surface, the one that cuts the slowest axis is chosen, because its faces are
+      // contiguous.
       if (best[0] == 0 || surface <= least) {
         best = pes;
         least = surface;

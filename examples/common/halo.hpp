@@ -89,13 +89,13 @@ struct exchange {
   pgas::signal_t* unpacked;    ///< for `pack`: `whole_message` for each message that has been copied into the halo
   pgas::signal_t* computed;    ///< for each direction: how many items with points for it have been computed so far
   const unpack_item* unpacks;  ///< for `pack`: the parts of messages that blocks unpack before they compute items
-  std::uint64_t* packets;      ///< for `packets`: also two boxes, written by neighbours
+  std::uint64_t* packets;      ///< for `packets`: two boxes, like `inbox`; written by neighbours
   bool corners;                ///< whether points need their diagonal neighbours
   int n_unpacks;
 };
 
-// The following functions are out of line and take arguments by value, because the kernel that computes the interior,
-// where most work is, needs all registers for it.
+// The following functions are out of line and take arguments by value, because the kernel that computes the interior
+// does most of the work and needs all registers for this work.
 
 /// Copies a part of a message into the halo of `in`. *Callers* a block. Other blocks may wait for this copy.
 template <class T, pgas::block_group Block>

@@ -28,7 +28,7 @@ struct e4m3 {
     } else if (magnitude >= 0x43e00000U) {
       found = 0x7e;  // 448
     } else if (magnitude < 0x3c800000U) {
-      // Below 2^-6 numbers are 2^-9 apart, as floats are from 2^14 on, so the addition rounds.
+      // Below 2^-6, e4m3 numbers are 2^-9 apart. Floats from 2^14 on have the same distance, so adding 2^14 rounds.
       found = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 16384.0F) - 0x46800000U;
     } else {
       found = (magnitude + 0x7ffffU + (magnitude >> 20 & 1U) - (120U << 23)) >> 20;

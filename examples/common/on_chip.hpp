@@ -93,7 +93,8 @@ struct iterate_on_chip {
     for (int i = rank; i < mine.n_leaving; i += size) out[i] = x.out[me * x.capacity + i];
     for (int i = rank; i < mine.n_coming; i += size) in[i] = x.in[me * x.capacity + i];
 
-    // Points of this tile, and points beyond the PE's grid. The latter do not change if no block sends them.
+    // Copies the points of this tile, and the points beyond the PE's grid. Points beyond the grid that no block sends
+    // do not change.
     const auto beyond = [&](int at, int axis) { return at < 1 || at > x.n[axis]; };
     for (int f = 0; f < x.fields; ++f)
       for (int i = rank; i < (width + 2) * (rows + 2) * (layers + 2); i += size) {

@@ -78,7 +78,7 @@ template <class Warp, class F>
   }
 }
 
-/// Calls f(i) for each piece i of a group of 32 that the calling lane has: one on a GPU, all on the CPU.
+/// Calls f(i) for each piece i that the calling lane has in a group of 32 pieces: one piece on a GPU, all on the CPU.
 template <class Warp, class F>
 PGAS_FN void each_of_32(const Warp& warp, const F& f) {
   if constexpr (has_lanes<Warp>)
@@ -113,7 +113,7 @@ struct row_to_normalize {
 /// Normalizes a row by all warps of a block, after piece_of(g, i) has computed or loaded all pieces and their squares
 /// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no other pieces.
 /// @param squares memory for a float for each group. Must differ from the memory of the previous call, because a call
-/// has only one sync: only after this sync have all threads read the values of the previous call
+/// has only one sync, and until this sync, threads may still read the values of the previous call
 template <class T, class Block, class F>
 PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
   const auto warp = pgas::this_warp(block);

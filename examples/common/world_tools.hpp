@@ -45,8 +45,8 @@ template <class T>
   return total;
 }
 
-/// Bytes that this PE may allocate: on a GPU the limit of its heap; on the host its part of a quarter of the machine's
-/// memory, as if all PEs ran on this host.
+/// Bytes that this PE may allocate: on a GPU the limit of its heap; on the host a quarter of the machine's memory,
+/// divided by the number of PEs, as if all PEs ran on this host.
 [[nodiscard]] inline std::size_t memory_of_pe(const pgas::world& world) {
   const std::size_t limit = world.usage().limit;
   if (world.heap() != pgas::heap_kind::host) return limit;
