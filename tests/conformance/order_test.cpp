@@ -111,7 +111,7 @@ struct counted_body {
   test_team team;
   sym<signal_t> count;
   sym<std::uint64_t> data;   // a counter for each member, incremented before each addition
-  sym<std::uint64_t> takes;  // the number of takes, and the sum of the values left
+  sym<std::uint64_t> takes;  // the number of takes
   findings found;
   std::uint32_t each;
   std::uint32_t per_taker;

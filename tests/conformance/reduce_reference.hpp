@@ -75,7 +75,7 @@ T random_number(std::uint32_t pe, std::uint32_t i) {
     using R = typename T::value_type;
     return {static_cast<R>(random_real(pe, i)), static_cast<R>(random_real(pe, i, 1))};
   } else if constexpr (detail::is_indexed<T>::value) {
-    // Few different values, so that there are ties. The indices have no order.
+    // There are few different values, so that ties occur. The indices are random.
     return {static_cast<decltype(T::value)>(mix(pe, i) % 3), static_cast<decltype(T::index)>(mix(pe, i, 2) % 100)};
   } else {
     return T(static_cast<float>(random_real(pe, i)));

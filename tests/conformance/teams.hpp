@@ -1,6 +1,7 @@
 /// @file
-/// Teams for pe_set, with any members in any order, as kernels see the host library's teams. The file also has the
-/// teams with which tests of collectives run, and poisoned memory for these tests.
+/// Makes teams of the PEs of a pe_set, with any members in any order. For kernels, these teams look like the teams of
+/// the host library. The file also has the list of teams with which tests of collectives run, and poisoned memory for
+/// these tests.
 #pragma once
 
 #include <string>

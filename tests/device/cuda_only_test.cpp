@@ -101,8 +101,8 @@ TEST(cuda, local_side_in_shared_memory) {
   expect_nothing_found(pes, body.found);
 }
 
-/// Sources that the copy unit cannot read, or reads only from the block's own memory: a kernel's argument, constants,
-/// the shared memory of another block, a stack, and the shared memory of the block.
+/// Sources in memory of every kind. The copy unit cannot read a kernel's argument, constants, the shared memory of
+/// another block, or a stack. It can read the shared memory of its own block.
 struct table {
   static constexpr std::uint32_t words = 256;
   std::uint32_t word[words];
@@ -234,7 +234,7 @@ struct repeated_gets {
   sym<signal_t> seen;
   findings found;
   std::uint32_t n = 0;
-  std::uint32_t shift = 0;  ///< the distance between the alignments of the words and of the copy
+  std::uint32_t shift = 0;  ///< the number of words by which the alignments of the source and of the copy differ
   scope by = scope::thread;
 
   template <class Group>

@@ -24,7 +24,7 @@ namespace pgas_test {
 struct pe_options {
   std::size_t heap_bytes = std::size_t{4} << 20;
   bool checks = false;
-  int domain = 0;  ///< the number of neighbours that are direct PEs of each other; 0: the number of --domain, or all
+  int domain = 0;  ///< the size of a domain; 0: the size that `--domain` sets, or all PEs
   std::chrono::milliseconds timeout{60'000};
 };
 

@@ -20,7 +20,7 @@ namespace pgas_test {
 
 /// The sizes of blocks with which the tests run.
 inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}; }
-/// The rounds of a stress test, from the number of rounds on a GPU.
+/// The rounds of a stress test, computed from the number of rounds on a GPU.
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu / 10); }
 
 /// The default sizes of the stress test: channels and background blocks of each PE, threads of a block, rounds in
@@ -68,7 +68,7 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
-  /// The number of neighbours that are direct PEs of each other.
+  /// The number of PEs in a domain.
   [[nodiscard]] int domain() const { return domain_; }
   [[nodiscard]] bool scattered() const { return asked_scattered(); }
   /// The distance between the slots of two PEs, in the unit of contexts.
@@ -119,7 +119,7 @@ class pe_set {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Cuts the connection of PE `pe`, which other PEs reach by proxy only. *Callers* any thread.
+  /// Cuts PE `pe` off from all PEs that reach it by proxy. *Callers* any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
   /// The bytes that all PEs together have sent between domains.

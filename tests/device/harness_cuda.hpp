@@ -167,7 +167,7 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
-  /// The number of neighbours that are direct PEs of each other.
+  /// The number of PEs in a domain.
   [[nodiscard]] int domain() const { return domain_; }
   [[nodiscard]] bool scattered() const { return asked_scattered(); }
   /// The distance between the slots of two PEs, in the unit of contexts.
@@ -221,7 +221,7 @@ class pe_set {
     for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Cuts the connection of PE `pe`, which other PEs reach by proxy only. *Callers* any thread.
+  /// Cuts PE `pe` off from all PEs that reach it by proxy. *Callers* any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
   /// The bytes that all PEs together have sent between domains.

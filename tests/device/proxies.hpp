@@ -14,7 +14,7 @@ namespace pgas_test {
 /// The addresses of the PEs' slots, and their division into domains.
 struct proxied_layout {
   int n_pes;
-  /// The number of neighbours that are direct PEs of each other; the last domain may have fewer.
+  /// The number of PEs in a domain; the last domain may have fewer.
   int domain;
   std::vector<int> gpus;  ///< the GPU of each PE; empty: the slots are host memory
   std::vector<std::byte*> slots;
@@ -32,7 +32,7 @@ class proxies {
   proxies(const proxies&) = delete;
   proxies& operator=(const proxies&) = delete;
 
-  /// The address, as kernels use it, of the table for context::routes_.
+  /// The address at which kernels read the table for context::routes_.
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
   /// Waits until all commands of kernels that have ended are complete, or `given_up()` returns true.
   void settle(const std::function<bool()>& given_up);

@@ -1,6 +1,6 @@
-// A program without standard input, output and error, like a daemon. No descriptor of the library may get these
-// numbers, because printf would write to that descriptor. The exit status is the result, because there is no other
-// output.
+// A program without standard input, output and error, like a daemon. No descriptor of the library may get one of the
+// numbers 0 to 2, because printf would write to a descriptor with number 1. The exit status is the result, because
+// there is no other output.
 //     closed_descriptors before | after      closes the descriptors before it joins, or afterwards
 #include <fcntl.h>
 #include <unistd.h>

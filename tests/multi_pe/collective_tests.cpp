@@ -1,5 +1,5 @@
-// Collectives called by the host, with and without a stream, in separate processes: run with any number of PEs, on
-// either heap.
+// Collectives called by the host, with and without a stream, in separate processes. The tests run with any number of
+// PEs, on either heap.
 #include "collective_tests.hpp"
 
 #include <algorithm>

@@ -69,7 +69,7 @@ void count_join_step(const char* step) {
   if (dies_here)
     die(step);
   else
-    say("came", step);  // a PE that arrives after the death cannot get the error earlier
+    say("came", step);  // a PE that arrives after the death cannot get the error before it arrives
 }
 
 /// The rank that the launcher gives this process. The rank is known before the process joins.

@@ -203,8 +203,8 @@ def cases(options, folder):
         # Cycles whose lengths have no common divisor, so that all combinations occur over time.
         chosen = [(routes[i % 3 != 1 and len(routes) > 1], (2, 4, 2, 4, 8)[i % 5], launchers[i % 7 in (2, 5) and len(launchers) > 1])]
         for proxied, pes, launcher in everything if options.full else chosen:
-            # These steps are reached only with proxied PEs: direct PEs make fewer exchanges, and connect no proxied
-            # PEs.
+            # These steps are reached only with proxied PEs, because direct PEs make fewer exchanges and connect no
+            # proxied PEs.
             if step == "join:proxied peers:0" or step in joins[last - 4:last + 1]:
                 proxied = routes[-1]
             yield Case(way, step, pes, launcher, proxied, (i * 3 + 1) % pes)

@@ -1,4 +1,4 @@
-// Teams that only their members create, in separate processes: run with any number of PEs.
+// Teams that only their members create, in separate processes. The tests run with any number of PEs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The host API in separate processes: run with any number of PEs by any launcher, on either heap.
+// The host API in separate processes. The tests run with any number of PEs, under any launcher, on either heap.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -20,13 +20,13 @@ struct signal_and_wait {
   }
 };
 
-// On proxied PEs a kernel of the target's proxy adds the signal, so blocks that wait for it must not fill the GPU.
+// On proxied PEs a kernel of the target's proxy adds the signal, so the waiting blocks must leave room for this kernel.
 TEST(Launch, of_all_blocks_that_are_admitted_leaves_the_proxy_room) {
   pgas::world world = pgas::world::join();
   auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
   const pgas::context ctx = world.context();
   unsigned blocks = pgas::max_resident_blocks(world, 256, 0, signal_and_wait{}, ctx, signal.data());
-  // On the host heap, 8 blocks: the host heap always admits this number of threads.
+  // On the host heap, the test uses at most 8 blocks. The host heap always admits the threads of 8 blocks.
   if (world.heap() == pgas::heap_kind::host) blocks = std::min(blocks, 8u);
   world.barrier_all();
   pgas::launch(world, {.blocks = blocks, .threads = 256}, signal_and_wait{}, ctx, signal.data());

@@ -1,6 +1,6 @@
-// A program and a library that have different copies of the C++ runtime. The program catches errors that the library
-// throws, and the count of exceptions in flight in the library's copy stays above zero from then on. Objects must be
-// destroyed as if no exception were in flight, and an exception of the program must still end the world.
+// A program and a library that have different copies of the C++ runtime. After the program has caught an error of the
+// library, the library's copy of the runtime still counts an exception in flight. Objects must be destroyed as if no
+// exception were in flight, and an exception of the program must still end the world.
 //     own_runtime caught | thrown
 #include <cstdio>
 #include <stdexcept>

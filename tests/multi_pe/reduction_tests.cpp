@@ -34,7 +34,7 @@ bool equal(const T& a, const T& b) {
 }
 
 /// All kinds of reductions of one operation on one type, compared with the operation applied element by element in this
-/// test. The elements are such that there is no rounding.
+/// test. The elements are chosen so that no result is rounded.
 template <class Op, class T>
 void try_pair(int& pairs) {
   const pgas::team& team = world().team();

@@ -1,4 +1,5 @@
-// Memory that PEs make separately and register with teams: run with any number of PEs by any launcher, on either heap.
+// Memory that PEs make separately and register with teams. The tests run with any number of PEs, under any launcher, on
+// either heap.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -61,7 +62,8 @@ class TeamRegistration : public testing::Test {
     return pgas::g(world, word.data(), me);
   }
 
-  // Kernels and host calls of a team's members use the registered memory, and read it at the first address.
+  // Kernels and host calls of a team's members use the registered memory. The results are read at the memory's original
+  // address.
   void use(const pgas::team& team, std::int64_t* alias, const pgas::shared_memory& memory) {
     const std::size_t last = memory.size() / sizeof(std::int64_t) - 1;
     pgas::launch(world, {.blocks = 1, .threads = 32}, ring{}, team.context(), alias, last);
@@ -113,7 +115,7 @@ TEST_F(TeamRegistration, of_the_same_memory_with_a_team_and_with_all_has_two_end
   use(half, static_cast<std::int64_t*>(of_half.data()), memory);
   of_half.release();
   EXPECT_EQ(pgas::collect_released(half), 1u);
-  // The word to which team operations add is set to 0 between two barriers, because other PEs than before write to it.
+  // The word to which team operations add is set to 0 between two barriers, because from then on other PEs write to it.
   world.barrier_all();
   pgas::p(world, static_cast<std::int64_t*>(of_all.data()) + 2, std::int64_t{0}, me);
   world.barrier_all();

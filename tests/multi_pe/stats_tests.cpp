@@ -78,7 +78,7 @@ TEST(Stats, of_host_operations_are_exact_by_pe_and_kind) {
     const operation_counts expected{5 * k, 904 * k, 4 * k, 176 * k, 4 * k, 3 * k};
     expect_equal(after.peers[index].host - before.peers[index].host, expected, context);
     expect_equal(after.peers[index].streams - before.peers[index].streams, {}, context + " on streams");
-    // The proxy got the same operations, except signals without data, which are updates for the proxy.
+    // The proxy counts the same operations, but counts signals without data as updates.
     const operation_counts proxied{5 * k, 904 * k, 4 * k, 176 * k, 5 * k, 2 * k};
     expect_equal(after.peers[index].proxy - before.peers[index].proxy,
                  world.pe(pe).direct ? operation_counts{} : proxied, context + " by the proxy");

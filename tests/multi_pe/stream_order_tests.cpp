@@ -1,5 +1,5 @@
-// Collectives of one team on several streams, which run in the order in which they are enqueued: run with any number of
-// PEs, on either heap.
+// Collectives of one team on several streams. The collectives run in the order in which they are enqueued. The tests
+// run with any number of PEs, on either heap.
 #include <optional>
 
 #include "collective_tests.hpp"

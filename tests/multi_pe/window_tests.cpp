@@ -1,4 +1,4 @@
-// Windows of memory of different sizes: run with any number of PEs, on either heap.
+// Windows of memory of different sizes. The tests run with any number of PEs, on either heap.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

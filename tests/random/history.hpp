@@ -60,11 +60,11 @@ class history {
     std::uint16_t now = 1;
     std::uint16_t fenced = 1;   ///< the last fence; it orders the actor's earlier operations before its later writes
     std::uint16_t quieted = 1;  ///< the last quiet; it orders the actor's earlier operations before its later reads
-    clock seen{};               ///< by actor: the time before which this actor has seen all operations of that actor
+    clock seen{};               ///< by other actor: the time before which this actor has seen its operations
     clock fenced_view{};
   };
   struct cell {
-    clock wrote{};  ///< the time of each actor's last write; 0: none, or forgotten, because a later access counts
+    clock wrote{};  ///< the time of each actor's last write; 0: none, or one that a later access replaces
     clock read{};
     clock base{};  ///< the accesses before the first commuting write; every commuting write must come after them
     bool local = false;

@@ -6,8 +6,8 @@
 //              [--faulty=SEED] [--scattered=1]
 //
 // --operations is the length of one program. --total is the number of operations of all programs, without a time limit.
-// With a seed, that program is run, or with --total the programs from that seed on. Without --pes and --blocks the seed
-// chooses them.
+// With --seed, only the program of this seed runs; with --seed and --total, the programs from this seed on. Without
+// --pes and --blocks, the seed chooses the numbers of PEs and blocks.
 #include <cstdio>
 #include <cstdlib>
 #include <random>

@@ -3,7 +3,7 @@
 //
 //   random_registrations [--seconds=N] [--seed=S]
 //
-// With a seed, that program is run.
+// With --seed, only the program of this seed runs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -201,7 +201,7 @@ class walker {
     } else if (what == 18) {
       split(number);
     } else if (teams_.size() > 1 && number != 0) {
-      // The team is destroyed with its registrations. Their owners release them later.
+      // Destroying the team ends its registrations. The owners release their registration objects later.
       if (member(t)) t.handle.destroy();
       for (auto& [key, each] : t.registered) orphans_.push_back(std::move(each.alias));
       teams_.erase(number);

@@ -20,7 +20,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HTML = pathlib.Path(os.environ.get("TEST_SITE", ROOT / "build/site")).resolve() / "html"
 PAGES = sorted(page.relative_to(HTML).as_posix() for page in HTML.rglob("*.html"))
-# Pages of one kind are made by the same program. The browser reads some of these pages, and all other pages.
+# Pages of one kind are made by the same program. The browser reads some pages of each such kind, and all pages of other
+# kinds.
 ALIKE = [r"reference/calls/(?!index|world-hpp|device-rma|device-context)", r"files/(?!index|examples/06)", "performance-results"]
 READ = [page for page in PAGES if not any(re.match(kind, page) for kind in ALIKE)]
 

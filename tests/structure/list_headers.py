@@ -31,7 +31,7 @@ def main() -> int:
     names = {path.relative_to(include).as_posix() for path in include.rglob("*")}
     if options.of:
         names = brought_in(include, options.of, set())
-    # A list (.inc) is not a header, because only the header that includes it gives it a meaning.
+    # A list (.inc) is not a header, because it has a meaning only inside the header that includes it.
     names = sorted(name for name in names if name.endswith((".hpp", ".h")))
     if not names:
         raise SystemExit(f"no headers in {include}")

@@ -69,7 +69,8 @@ std::string check_reduce(bench&, const family&, const function&, std::uint64_t s
 std::string difference(const char* what, const std::vector<unsigned char>& got,
                        const std::vector<unsigned char>& wanted);
 
-/// Keeps the first failure. The check continues, like the checks of the other PEs.
+/// Keeps the first failure in `wrong`. The check continues after a failure, because the other PEs continue their
+/// checks.
 inline void note(std::string& wrong, const std::string& more) {
   if (wrong.empty()) wrong = more;
 }

@@ -9,7 +9,7 @@ namespace {
 
 int pes = 1;                  // the number of PEs on the same GPU
 int beside = 0;               // the number of blocks reserved for the proxy
-int each = 2;                 // the number of blocks of the kernel on a multiprocessor
+int each = 2;                 // the number of the kernel's blocks that fit on a multiprocessor
 unsigned long long grid = 0;  // the number of blocks of the last launch
 cudaError_t refuses = cudaSuccess;
 cudaLaunchConfig_t launched{};                // the last launch with attributes

@@ -18,7 +18,7 @@ namespace {
 using pgas::nixl::mailbox;
 using pgas::nixl::remote_mailbox;
 
-/// Ends by SIGSEGV while it copies the text of its second message, that is, with the lock of the mailbox.
+/// Ends by SIGSEGV while it copies the text of its second message, that is, while it holds the lock of the mailbox.
 void send(const char* ticket) {
   remote_mailbox box(ticket);
   if (!box.post("sender", "first")) return;

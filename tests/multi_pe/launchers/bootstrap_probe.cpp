@@ -46,7 +46,8 @@ pgas::bootstrap_options from_environment() {
   return options;
 }
 
-/// Two worlds at the same time, each used by a separate thread. After these worlds have been left, two more worlds.
+/// Joins two worlds at the same time, each used by a separate thread. Leaves both worlds, and then joins two more
+/// worlds in the same way.
 void exercise(const pgas::bootstrap_options& options) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto first = pgas::make_bootstrap(options);

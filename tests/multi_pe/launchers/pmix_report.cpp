@@ -57,7 +57,7 @@ int main(int count, char** words) try {
   const int me = world.my_pe();
   if (me == 0) report(std::atoi(words[1]));
   try {
-    // PE 0 stays out of the barrier, which therefore ends by the report only.
+    // PE 0 does not call the barrier, so only the report can end the barrier.
     if (me != 0) world.barrier_all();
     for (int i = 0; i < 1000 && me == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -87,7 +87,8 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert y[2] == 7 and y[3] == 8 and signal[0] == 100, (y, signal)
     assert not torch._dynamo.utils.counters["graph_break"]
 
-    # A call that returns a value, or uses another stream, breaks the graph: torch makes such a call between two graphs.
+    # A graph cannot contain a call that returns a value or uses another stream, so torch makes such a call between two
+    # graphs.
     stream = world.stream()
 
     @torch.compile(backend=backend)
