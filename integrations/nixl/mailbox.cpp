@@ -16,7 +16,7 @@ namespace pgas::nixl {
 
 /// The start of a mailbox. The ring of messages follows.
 struct mailbox_page {
-  pthread_mutex_t lock;  ///< the lock of the senders; if a sender ends with the lock, the next sender gets it
+  pthread_mutex_t lock;  ///< held by a sender; if the sender's process ends, the next sender gets the lock
   alignas(64) std::atomic<std::uint64_t> end;    ///< the number of bytes that senders have ever written
   alignas(64) std::atomic<std::uint64_t> begin;  ///< the number of bytes that the receiver has taken
 };
@@ -65,7 +65,8 @@ class sender_lock {
     ::clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += longest_lock_seconds;
     int result = ::pthread_mutex_timedlock(&page_.lock, &limit);
-    // The sender that has ended had not moved the end of the ring, so its message does not exist.
+    // The process that has ended while it held the lock had not moved the end of the ring, so the ring does not contain
+    // its message.
     if (result == EOWNERDEAD) result = ::pthread_mutex_consistent(&page_.lock);
     if (result == ETIMEDOUT)
       throw error(code::wait_timeout, "another sender has held the lock of the other agent's mailbox for " +

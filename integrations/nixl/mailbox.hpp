@@ -39,8 +39,9 @@ class remote_mailbox {
  public:
   /// *Errors* as opened_memory::open().
   explicit remote_mailbox(std::string_view ticket);
-  /// Adds a message, without waiting for the receiver. @return false if there is no room until the receiver has taken
-  /// messages. *Callers* any thread of any process. A process that ends during the call leaves no message.
+  /// Adds a message, without waiting for the receiver. @return false if the mailbox has no room for the message until
+  /// the receiver has taken other messages. *Callers* any thread of any process. A process that ends during the call
+  /// leaves no message.
   /// *Errors* invalid_argument for a message that is larger than the mailbox; wait_timeout.
   [[nodiscard]] bool post(std::string_view sender, std::string_view text);
   /// Whether the receiver's process runs.

@@ -1,6 +1,6 @@
 /// @file
-/// The metadata of memory that NIXL keeps for the backend: memory of this agent, which tickets share, and memory of
-/// other agents, which tickets open.
+/// The metadata that NIXL keeps for the backend. It describes memory of this agent, which other agents open by tickets,
+/// and memory of other agents, which this agent opens by tickets.
 #pragma once
 
 #include <map>
@@ -41,8 +41,8 @@ class remote_memory final : public nixlBackendMD {
   /// @param ticket the public metadata of the memory
   remote_memory(const nixlBasicDesc& range, std::string ticket);
 
-  /// The memory at the address where `place` accesses it. The memory stays mapped while the returned object exists.
-  /// *Errors* as opened_memory::open().
+  /// Returns the memory, mapped for `place`. The memory stays mapped while the returned object exists. *Errors* as
+  /// opened_memory::open().
   [[nodiscard]] std::shared_ptr<const opened_memory> opened_for(memory_place place);
   /// The address in `opened` of the part `part` of the memory. *Errors* invalid_argument if the part is not inside the
   /// range.

@@ -12,8 +12,8 @@ uses no trap instruction, so the GPU's context stays valid.
 
 from pgas import _struct_offsets as at
 
-# As in pgas/detail/isa/ptx_memory.hpp: a check of the abort word and the clock reads host memory, so a wait checks only
-# every 0.6 ms.
+# A wait checks the abort word and the clock only every 0.6 ms, because each check reads host memory.
+# pgas/detail/isa/ptx_memory.hpp has the same interval.
 POLLS_BETWEEN_CHECKS = 4096
 RECORD_PATIENCE_NS = 100_000_000
 

@@ -22,7 +22,7 @@ namespace pgas::python {
 /// The allocations of one world. *Callers* any thread without the GIL; one at a time for collective calls.
 class deferred_free {
  public:
-  /// @param of the world, which must outlive all calls
+  /// @param of refers to the world, which must outlive all calls
   explicit deferred_free(world& of);
   deferred_free(const deferred_free&) = delete;
   deferred_free& operator=(const deferred_free&) = delete;
@@ -40,7 +40,7 @@ class deferred_free {
   std::size_t collect(const std::string& call);
   /// Implements joined_world::peer().
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
-  /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
+  /// The number of allocations that are not yet freed, and how many of these allocations this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
   /// Called when the PE leaves the world, which frees all memory. Returns the team, which the caller destroys
   /// afterwards.

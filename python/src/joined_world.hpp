@@ -65,7 +65,7 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// PE `pe`'s copy of the memory [from, from + bytes) of this PE; nothing if PE `pe` is proxied. The result keeps the
   /// allocation alive.
   [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
-  /// The number of allocations that are not yet freed, and the number of these that this PE has dropped.
+  /// The number of allocations that are not yet freed, and how many of these allocations this PE has dropped.
   [[nodiscard]] std::pair<std::size_t, std::size_t> allocations() { return memory_->allocations(); }
 
   /// Takes a stream that Python has dropped and that may have unfinished work. The stream is destroyed when it is idle,
@@ -81,8 +81,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// object is local.
   void keep(team&& dropped);
 
-  /// Collective: returns when all PEs are leaving the world. abort() can end this wait. The leave() that follows takes
-  /// little time. That call destroys the objects that abort() uses. *Callers* without the GIL.
+  /// Collective: returns when all PEs are leaving the world. abort() can end this wait. The call of leave() that
+  /// follows destroys the objects that abort() uses, and takes little time. *Callers* without the GIL.
   void await_leave() { detail::await_leave(get()); }
   /// Calls that begin later throw not_joined. *Callers* with the GIL, so no call that holds the GIL is in progress.
   void refuse_calls() noexcept { refuses_ = true; }
@@ -93,7 +93,8 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void abort(const std::string& reason) noexcept;
 
  private:
-  /// Declared before the world, so that its team is destroyed later. Destroying a team earlier is collective.
+  /// Declared before `world_`, so that the team in this object is destroyed after the world. Destroying a team before
+  /// the world is collective.
   std::optional<deferred_free> memory_;
   std::optional<world> world_;
   const int my_pe_;
@@ -153,7 +154,8 @@ void bind_sharing(nanobind::module_& m);
 class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);
-  /// Selects the current stream of the library that the arrays belong to, on a GPU; no stream on the host heap.
+  /// On a GPU, selects the current stream of the library that the arrays belong to. On the host heap, selects no
+  /// stream.
   stream_argument(joined_world& of, const array_pair& arrays);
   /// The stream; null if the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }

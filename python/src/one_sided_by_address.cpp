@@ -28,7 +28,7 @@ void* pointer(address at) { return reinterpret_cast<void*>(at); }
 /// when the call returns, or later if it is nonblocking (`nbi`).
 class place {
  public:
-  /// @param on the argument `stream=`, or the arrays whose library knows the current stream
+  /// @param on is the argument `stream=`, or the arrays whose library knows the current stream
   template <class On>
   place(joined_world& of, const On& on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
   [[nodiscard]] detail::op_target target() const {

@@ -1,7 +1,8 @@
 /// @file
 /// Replaces NIXL's header of the same name. That header needs the headers and libraries of the version of Abseil that
 /// NIXL was built with. A plugin without Abseil works with any build of NIXL. NIXL's headers for plugins use the names
-/// of this file; the names are no macros here. The backend itself logs by report.hpp.
+/// NIXL_ERROR and NIXL_ASSERT. This file defines them as an object and a function, not as macros. The backend itself
+/// logs by report.hpp.
 #pragma once
 
 #include <iostream>
