@@ -15,8 +15,8 @@ using grid_member = std::function<void(const cpu_block&)>;
 /// The largest number of threads of one grid that run at the same time on the CPU.
 inline constexpr unsigned most_threads_at_once = 4096;
 
-/// The number of blocks, and their concurrency. Either all blocks run at the same time, so that they may wait for one
-/// another, or as many blocks run at a time as fit.
+/// The number of blocks, and their concurrency. If `resident` is true, all blocks run at the same time, so that they
+/// can wait for one another. Otherwise only a few blocks run at a time.
 struct grid_shape {
   unsigned blocks;
   unsigned threads;  ///< threads of each block, at most 1024

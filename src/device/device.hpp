@@ -62,7 +62,7 @@ struct exported_handle {
 /// queue.
 using stream_handle = void*;
 
-/// The time at which kernels see the writes of a network device.
+/// Whether and when kernels see the writes of a network device.
 enum class remote_writes { visible, after_flush, never };
 
 /// A reading of the clock of kernels, and the host's steady clock before and after the reading, in nanoseconds.
@@ -106,7 +106,8 @@ class device {
   /// not work.
   [[nodiscard]] virtual segment_id create(std::size_t bytes, handle_kind kind) = 0;
   [[nodiscard]] virtual exported_handle export_segment(segment_id segment) = 0;
-  /// *Errors* handle_invalid if the handle is truncated, is of another library, or has another size than `bytes`.
+  /// *Errors* handle_invalid if the handle is truncated, was made by another library, or is for a segment of another
+  /// size than `bytes`.
   [[nodiscard]] virtual segment_id import_segment(const exported_handle& handle, std::size_t bytes) = 0;
   /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
@@ -158,8 +159,8 @@ class device {
 
   // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 
-  /// Returns when a kernel sees the write of a network device, if a later event informs the kernel of the write. With
-  /// `for_peers`, this includes kernels of peers that have mapped the memory.
+  /// Returns whether and when a kernel sees a write of a network device after a later event has informed the kernel of
+  /// the write. With `for_peers`, this includes kernels of peers that have mapped the memory.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
   /// Makes earlier writes of network devices visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
@@ -189,8 +190,8 @@ class device {
   /// Called from any thread when the world has failed. Waiting kernels end because of the failure. After this call,
   /// synchronize() no longer waits for a kernel that does not end. A backend without such kernels ignores the call.
   virtual void world_failed() noexcept {}
-  /// Whether work that is enqueued now is recorded (CUDA graphs) instead of executed. No code may wait for such a
-  /// stream.
+  /// Whether the stream is being captured: work that is enqueued now is recorded in a CUDA graph and not executed. Code
+  /// must not wait for a stream that is being captured.
   [[nodiscard]] virtual bool capturing(stream_handle) { return false; }
   /// Copies between any two addresses that this device can access, including pageable host memory.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
@@ -203,7 +204,8 @@ class device {
   virtual void enqueue(const list_request& request, stream_handle stream) = 0;
   /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires a
   /// value that one of these operations has written.
-  /// @param list in mapped_memory, by the address that kernels use; valid until the stream has been waited for
+  /// @param list in mapped_memory, by the address that kernels use; must stay valid until a wait for the stream has
+  /// returned
   virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Executes an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
@@ -214,14 +216,14 @@ class device {
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
   /// Whether the memory is host memory that the device's driver does not know. Always false on the host heap.
   [[nodiscard]] virtual bool is_pageable(const void*) { return false; }
-  /// Enqueues a collective over `team` on the stream, as the device operation of the same name, on the channel of
-  /// `team`. The arguments have been checked.
+  /// Enqueues the requested collective over `team` on the stream. It has the effect of the device operation with the
+  /// same name, and uses the channel of `team`. The arguments have been checked.
   /// @param blocks the shared state of the kernel's blocks
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
-  /// Reserves the memory for stacks of kernels. Otherwise a launch may have to reserve this memory, and the driver
-  /// first waits for all kernels.
+  /// Reserves the memory for stacks of kernels. Otherwise a launch may have to reserve this memory, for which the
+  /// driver first waits until all kernels have ended.
   /// @param bytes the largest stack of a thread of the loaded kernels
   virtual void make_room_for_stacks(std::size_t) {}
 

@@ -51,7 +51,7 @@ struct operation_request {
   std::uint64_t value[2] = {};   ///< the operand or the data, as a bit pattern
   std::uint64_t condition = 0;   ///< the condition of compare_swap, as a bit pattern
   void* result = nullptr;        ///< receives the old value, as wide as the word; null: not needed
-  const int* status = nullptr;   ///< for a wait: not 0 for each word that the wait leaves out
+  const int* status = nullptr;   ///< for a wait: one value per word; if not 0, the wait ignores the word
   const void* values = nullptr;  ///< for a wait: the value for each word; null: `value` for all
   wait_ticket ticket;            ///< for a wait
   context here;                  ///< set for waits, and if some PEs are proxied

@@ -25,7 +25,8 @@ class stream_words {
   /// Enqueues a write of a word on the stream. *Order* a PE that acquires the value sees earlier work of the stream.
   /// @param stream a stream of the application. Null is CUDA's default stream; on the host it is the calling thread,
   /// which writes immediately.
-  /// @param keep is kept alive until the word has been written, if the device can detect the write, as the host can
+  /// @param keep an object. If the device can detect the write, as the host can, the object stays alive until the word
+  /// has been written.
   virtual void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void> keep) = 0;
   /// Makes the stream wait until a word is at least `value`, in signed arithmetic of 64 bits. *Order* acquires.
   /// @param check called as in await_word() if the host executes the wait; an exception of `check` becomes the stream's

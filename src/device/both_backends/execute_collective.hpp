@@ -75,7 +75,7 @@ struct runtime_reduce_op {
   }
 };
 
-/// Combines all lanes. The operation is chosen once, and not for each lane.
+/// Combines each lane of `sum` with the same lane of `next`. The operation is chosen once, and not for each lane.
 template <class A, std::uint32_t N>
 PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   op.choose<A>([&](auto chosen) {

@@ -207,8 +207,8 @@ void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segmen
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
     throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
-  // A core file contains only this PE's own parts. To write the missing pages of other parts, Linux would allocate
-  // memory.
+  // A core file contains only this PE's own parts, because Linux would allocate memory to write the missing pages of
+  // the other parts.
   ::madvise(address, bytes, MADV_DONTDUMP);
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));

@@ -13,8 +13,8 @@ namespace pgas::detail::cuda {
 /// @param pageable whether the GPU can access pageable memory of the host
 [[nodiscard]] bool is_reachable(const void* memory, bool pageable);
 
-/// Whether no call of CUDA has allocated or registered `memory`: pageable memory of the host. Also true if the GPU can
-/// access pageable memory.
+/// Whether `memory` is pageable memory of the host, which no call of CUDA has allocated or registered. Also true if the
+/// GPU can access pageable memory.
 [[nodiscard]] bool is_pageable(const void* memory);
 
 /// A list whose arrays kernels can access. The stream copies arrays in pageable memory to the GPU; the host may change

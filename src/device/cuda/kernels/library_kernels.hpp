@@ -44,8 +44,8 @@ inline constexpr std::size_t n_library_kernels = 10;
   const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  // If the data is not moved separately for each member, the factor is 2: each element is loaded from a peer and stored
-  // at a peer.
+  // `times` is the number of times that a PE moves each element. If the data is not moved separately for each member,
+  // the number is 2, because each element is loaded from a peer and stored at a peer.
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
   // The bytes that fit into LL packets. A grid of one block uses all packets. Otherwise each block has separate
