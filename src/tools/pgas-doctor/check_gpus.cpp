@@ -25,7 +25,7 @@ using detail::gpu_facts;
 using detail::gpu_survey;
 
 constexpr std::chrono::milliseconds limit_of_driver{
-    60'000};  // without persistence mode, the first use of a driver takes long
+    60'000};  // without persistence mode, the first use of the driver takes long
 
 std::string version(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
 
@@ -155,7 +155,7 @@ row row_of_segments(const config& settings) {
   std::string works;
   std::string refused;
   for (const handle_kind kind : device->handle_kinds()) {
-    if (device->places(kind)) continue;  // only another process can open a legacy handle; check_sharing() tries that
+    if (device->places(kind)) continue;  // a legacy handle needs another process; check_sharing() tries it
     try {
       const mapped_segment result(*device, device->create(bytes, kind), kind, bytes);
       const mapped_segment opened(*device, device->import_segment(device->export_segment(result.id()), bytes), kind,

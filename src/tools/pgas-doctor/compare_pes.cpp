@@ -11,7 +11,7 @@ namespace pgas::doctor {
 
 namespace {
 
-/// The PEs for each value of a fact.
+/// For each value of the fact `name`, the PEs that report this value.
 std::map<std::string, std::vector<int>> by_value(const job& all, const std::string& name) {
   std::map<std::string, std::vector<int>> found;
   for (int pe = 0; pe < all.n(); ++pe) {

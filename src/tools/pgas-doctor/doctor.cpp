@@ -117,8 +117,8 @@ void believe_the_world(std::vector<row>& rows) {
   }
 }
 
-/// If a world fails for a reason that another row reports, refers to that row, because the row contains the fix and the
-/// error code does not.
+/// Handles a world that fails for a reason that other rows report. The fix of the row of the world then refers to these
+/// rows, because they contain the fix and the error code does not.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)

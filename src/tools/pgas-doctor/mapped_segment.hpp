@@ -1,6 +1,6 @@
 /// @file
-/// A mapped segment of memory for the rows that share a segment. The segment was made here or imported, and stays
-/// mapped until the end of a scope.
+/// A mapped segment of memory, for checks that try to share memory. The segment was made by this process or imported,
+/// and stays mapped until the end of a scope.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ struct look {
 /// Prints the outputs that `how` requests.
 void report(const request& how, const subject& what, const std::vector<row>& rows);
 
-/// For a PE that cannot send its rows to PE 0: prints the rows that are not ok to standard error.
+/// Prints to standard error the rows that are not ok. Called on a PE that cannot send its rows to PE 0.
 void complain(const subject& what, const std::vector<row>& rows);
 
 /// The progress line. Printed on terminals only, and erased before other output.

@@ -1,7 +1,7 @@
 /// @file
-/// pgas-info prints the version, the options with their values, and the error codes; for a job, the routes between PEs
-/// and their counts; the tickets of this host; and with --markdown the pages of docs/ that are made from the library's
-/// tables.
+/// pgas-info prints the version, the options with their values, and the error codes. For a job, it prints the routes
+/// between the PEs, and the statistics of the PEs. It also lists the objects that processes of this host share by
+/// tickets. With --markdown, it prints the pages of docs/ that are made from the library's tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -39,7 +39,7 @@ class benchmark_world {
   [[nodiscard]] std::uint64_t source_word(int pe, std::size_t i) const;
   /// A word of this PE's heap. Not collective.
   [[nodiscard]] std::uint64_t word(const std::uint64_t* at) const;
-  /// Of `count` words of this PE, the number of words that differ from `expected(i)`. Not collective.
+  /// The number of words, among the `count` words of this PE at `at`, that differ from `expected(i)`. Not collective.
   template <class Expected>
   [[nodiscard]] std::uint64_t differing(const std::uint64_t* at, std::size_t count, const Expected& expected) {
     std::uint64_t wrong = 0;

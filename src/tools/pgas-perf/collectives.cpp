@@ -5,8 +5,9 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// All PEs call `synchronize(group)` repeatedly. In the warm-up, each PE first writes the iteration to the next PE.
-/// After the call, the PE counts the iterations that the previous PE had not written yet. row::wrong returns the count.
+/// All PEs call `synchronize(group)` repeatedly. In each iteration of the warm-up, a PE first writes the number of the
+/// iteration to the next PE. If the number from the previous PE has not arrived after the call, the PE counts an error.
+/// row::wrong returns the count.
 template <scope By, class Block, class Synchronize>
 PGAS_FN void time_barrier(const Block& block, const context& ctx, const job& j, const Synchronize& synchronize) {
   const std::int32_t next = ctx.my_pe() + 1 == ctx.n_pes() ? 0 : ctx.my_pe() + 1;

@@ -6,8 +6,8 @@
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// One of `index` equal parts of a range of `all` words. Part `which` is [begin, begin + count). Parts are whole cache
-/// lines if the range is large enough.
+/// Part `which` of a range of `all` words that is divided into `index` equal parts. The part is [begin, begin + count).
+/// Parts are whole cache lines if the range is large enough.
 struct part {
   std::size_t begin;
   std::size_t count;

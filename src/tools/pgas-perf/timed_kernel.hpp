@@ -22,7 +22,8 @@ struct one_group {
   static constexpr unsigned min_blocks = 1;
 };
 
-/// Calls `f(group, which, of how many)` once for each group of this scope in the grid, on the threads of the group.
+/// Calls `f(group, index, count)` once for each group of this scope in the grid, on the threads of the group. `count`
+/// is the number of these groups, and `index` is the number of this group.
 template <scope By, class Block, class F>
 PGAS_FN void by_groups(const Block& block, const F& f) {
   if constexpr (By == scope::block) {

@@ -96,8 +96,8 @@ class matcher {
                                     all_.updates.begin());
   }
 
-  /// The number of updates after which the word had the value that the wait saw. If the word had the value several
-  /// times, the result is the last of these times that the clocks allow.
+  /// The number of updates after which the word had the value that the wait saw. If several updates gave the word this
+  /// value, the result is the number of the last such update that the clocks allow.
   [[nodiscard]] std::size_t seen_by(const event_facts& wait, bool& guessed) const {
     const std::size_t begun = begun_until(wait.end);
     const auto same = by_value_.find(wait.seen + taken_);

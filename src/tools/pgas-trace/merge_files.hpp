@@ -14,8 +14,8 @@ struct merged_trace {
   std::vector<std::string> remarks;  ///< sentences about events that are missing, lost or uncertain
 };
 
-/// *Errors* std::runtime_error with the name of a file: the file cannot be read or is not a trace, it belongs to
-/// another job than the first file, or it contains the same PE as another file.
+/// *Errors* std::runtime_error with the name of a file if the file cannot be read, is not a trace, belongs to another
+/// job than the first file, or contains the same PE as another file.
 [[nodiscard]] merged_trace merge_files(const std::vector<std::string>& paths);
 
 }  // namespace pgas_trace

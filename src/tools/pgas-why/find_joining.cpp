@@ -38,7 +38,7 @@ std::string numbers_of(const std::vector<int>& numbers) {
   return text;
 }
 
-/// The job's PEs that are not joining on this host.
+/// The numbers of the job's PEs that were not found among the joining PEs of this host.
 std::vector<int> not_seen(const joining_job& job) {
   std::vector<int> found;
   for (int pe = 0; pe < job.n; ++pe)

@@ -63,7 +63,7 @@ job::job(job_options options)
             {.aborted =
                  [this](int rank, std::string_view reason) {
                    handle_signals();
-                   // Only a consequence of the end of another PE, which was already reported.
+                   // In a later stage, the abort only follows from an event that was already reported.
                    if (stage_ != stage::running) return;
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
                    begin_ending(stage::grace_period, options_.grace_period);

@@ -33,7 +33,7 @@ struct map_progress {
 /// The requested steps, the measured ones, and whether the map is complete.
 struct map_outcome {
   world_map map;
-  bool interrupted = false;  ///< `ask_to_stop` has returned true on a PE
+  bool interrupted = false;  ///< the function `interrupted` has returned true on a PE
 };
 
 /// Measures the map. Steps that do not fit into the time limit are omitted and counted.

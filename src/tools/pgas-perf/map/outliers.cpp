@@ -16,8 +16,8 @@ namespace {
   return share < slow_share * middle && middle - share > slow_deviations * deviation;
 }
 
-/// The figures of a map, divided by the median of their kind of route. For every unit, 1 is usual and a smaller share
-/// is worse.
+/// The figures of a map as shares of the median of their kind of route. For latencies, the share is the median divided
+/// by the figure. So for every unit, 1 is usual and a smaller share is worse.
 class shares {
  public:
   shares(const pair_map& map, const square<std::string>& kinds)
