@@ -1,6 +1,6 @@
-// A CUDA driver (libcuda.so.1) without a GPU, which tests use in place of the real one (LD_LIBRARY_PATH). Its GPU is a
-// thread of the CPU for each stream, and its memory is memory of the host. So the library's GPU backend runs in tests
-// on machines without a GPU, except for kernels of programs, which are machine code.
+// A CUDA driver (libcuda.so.1) without a GPU, which tests use in place of the real one (LD_LIBRARY_PATH). CPU threads,
+// one for each stream, take the place of the GPU, and host memory takes the place of GPU memory. So the library's GPU
+// backend runs in tests on machines without a GPU, except for kernels of programs, which are machine code.
 //
 // Settings: FAKE_CUDA_VERSION, the version of CUDA that the driver supports (default: 13000); FAKE_CUDA_LACKS, a
 // function that the driver does not have; FAKE_CUDA_INIT, the result of cuInit; FAKE_CUDA_GPUS (default: 1).

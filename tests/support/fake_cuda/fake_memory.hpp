@@ -28,10 +28,10 @@ class memory {
   [[nodiscard]] static CUresult allow(CUdeviceptr address, std::size_t bytes, bool writes);
   [[nodiscard]] CUresult unmap(CUdeviceptr address, std::size_t bytes);
 
-  /// Memory of the GPU or of the host that has an address of its own.
+  /// Allocates memory of the GPU or of the host, and maps it at a new address.
   [[nodiscard]] CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemorytype type);
   [[nodiscard]] CUresult free(CUdeviceptr address);
-  /// Host memory of the program that kernels may access from now on.
+  /// Registers host memory of the program, so that kernels can access the memory.
   [[nodiscard]] CUresult add_host(void* address, std::size_t bytes);
   [[nodiscard]] CUresult remove_host(void* address);
 

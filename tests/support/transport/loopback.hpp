@@ -51,7 +51,7 @@ class loopback_network : public std::enable_shared_from_this<loopback_network> {
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(pes_.size()); }
   [[nodiscard]] std::uint64_t expose(int pe, std::byte* address, std::size_t bytes);
   void withdraw(int pe, std::uint64_t id);
-  /// Whether `pe` exposes `bytes` bytes under this number.
+  /// Whether `pe` exposes `bytes` bytes under the number `id`.
   [[nodiscard]] bool exposes(int pe, std::uint64_t id, std::size_t bytes);
   /// Copies `bytes` bytes between `local` of PE `from` and `offset` of the memory that `to` exposed. Withdrawn memory
   /// counts as `left`.

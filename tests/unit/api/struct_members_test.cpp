@@ -1,6 +1,6 @@
-// Structs with public members that come from a program that was compiled with headers of another version. The library
-// reads the members that the program has. If the program sets members that the library does not have, the library
-// refuses the struct.
+// Structs with public members, passed by a program that was compiled with headers of another version. The library reads
+// the members that the program has. If the program sets members that the library does not have, the library refuses the
+// struct.
 #include "common/struct_members.hpp"
 
 #include <gtest/gtest.h>
@@ -240,7 +240,7 @@ TEST(struct_members, c_options_have_a_size) {
   pgas_shared_free(memory);
 }
 
-// Kernels are compiled into the program, so their layout of contexts must be the library's.
+// Kernels are compiled into the program, so the program and the library must have the same layout of contexts.
 TEST(struct_members, a_context_of_another_layout_is_refused) {
   config settings;
   settings.heap = heap_kind::host;

@@ -218,7 +218,7 @@ TEST(peer_connector, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing
   EXPECT_EQ(settle_at(before), before);
 }
 
-/// Joins as PE 1 of two without a control plane. Returns the connection to PE 0.
+/// Joins as PE 1 of two PEs, without a control plane. Returns the connection to PE 0.
 peer_socket join_by_hand(bootstrap& exchange) {
   const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
   const tcp_listener listener = listen_anywhere();

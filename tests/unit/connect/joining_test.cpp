@@ -91,7 +91,7 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
       EXPECT_EQ(send_packet(babbler.get(), std::as_bytes(std::span("GET / HTTP/1.1", 14)), {}, {}), 0);
       held.push_back(std::move(babbler));
 
-      unique_fd flooder = knock(socket);  // the bytes are more than any hello, and the descriptor must not leak
+      unique_fd flooder = knock(socket);  // sends more bytes than any hello, and a descriptor that must not leak
       const int zero = 0;
       EXPECT_EQ(send_packet(flooder.get(), blob(5000), {}, std::span(&zero, 1)), 0);
       held.push_back(std::move(flooder));

@@ -286,8 +286,8 @@ TEST(control_plane_failure, descriptors_wait_while_too_many_of_the_user_are_on_t
     std::thread reader;
     const auto start = clock::now();
     if (pe.control_plane.my_pe() == 0) {
-      // The limit of descriptors in flight does not apply to a privileged process. A process that cannot drop its
-      // privileges has none, so the limit applies.
+      // The limit of descriptors in flight does not apply to a privileged process. If setresuid() fails, this process
+      // has no privileges to drop, so the limit applies to it too.
       const bool unprivileged = ::setresuid(65534, 65534, 65534) == 0;
       static_cast<void>(unprivileged);
       const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);

@@ -22,9 +22,9 @@ class faulty_device : public detail::device {
  public:
   faulty_device() : inner_(detail::make_cpu_device()) {}
 
-  /// Of the calls of `which` from now on, the n-th call throws; n is at least 1.
+  /// The n-th call of `which` from now on throws; n is at least 1.
   void fail_at(step which, int n, code why = code::device_failed) { plan_ = {which, n, why}; }
-  /// Of the calls of `which` from now on, the n-th call kills this process.
+  /// The n-th call of `which` from now on kills this process.
   void die_at(step which, int n) { plan_ = {which, n, std::nullopt}; }
   /// Every call of `which` for the kind `pointer` throws, like a driver that announces a kind and then refuses it.
   void refuse(step which, handle_kind pointer) { refused_[pointer] = which; }

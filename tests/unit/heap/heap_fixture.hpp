@@ -28,7 +28,7 @@ struct heap_pe {
         device, pe.control_plane, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
         detail::team_segment_map::change_callback{}, allow_proxied);
   }
-  /// Leaves the world, collectively, and destroys the heap. Afterwards no segment may be left.
+  /// Leaves the world, collectively, and destroys the heap. Throws if segments, mappings or reservations are left.
   void leave() {
     pe.control_plane.leave();
     heap.reset();

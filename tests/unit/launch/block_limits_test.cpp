@@ -43,8 +43,8 @@ TEST(blocks_beside_proxy, is_one_block_where_a_block_is_more_than_the_proxy_need
 }
 
 TEST(blocks_beside_proxy, is_left_on_one_multiprocessor_wherever_blocks_go) {
-  // 4 of 5 blocks of 4 warps with 104 registers leave 3072 registers of a partition (16384 registers), which is too few
-  // for a warp with 128 registers per thread.
+  // A block has 4 warps, one in each partition of a multiprocessor. If 4 of the 5 blocks run, they leave 3072 of the
+  // 16384 registers of each partition, which is too few for a warp with 128 registers per thread.
   const detail::resident_kernel kernel{.multiprocessors = 10, .each = 5, .threads = 128, .registers = 104};
   EXPECT_EQ(blocks_beside_proxy(kernel, h200(90)), 5 * 10u - 1);
   // With at most 39 blocks, some multiprocessor has no more than 3 blocks.

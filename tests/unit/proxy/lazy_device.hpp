@@ -22,7 +22,7 @@ class lazy_device final : public unit_test::faulty_device {
   std::size_t updates = 0;  ///< the number of enqueued batches
   /// for each update of the batches: whether it is fenced
   std::vector<bool> fenced;
-  /// The order of remote writes that devices made from now on report.
+  /// Devices that are made from now on report this order of remote writes.
   static inline detail::remote_writes order = detail::remote_writes::visible;
   std::string done;  ///< the first letter of each call: Copy, Update, Flush
   std::function<void()> before_work = [] {};

@@ -180,7 +180,7 @@ TEST_P(proxy_memories, narrow_words_leave_their_neighbours_alone) {
   EXPECT_EQ(words[2], 3);
 }
 
-/// A lazy device that reports to be a GPU.
+/// A lazy device that reports itself as a GPU.
 class device_memory : public ::testing::Test {
  protected:
   device_memory() { device_.kind = heap_kind::cuda; }

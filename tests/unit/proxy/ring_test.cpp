@@ -105,7 +105,7 @@ TEST(ring, that_is_complete_is_asked_once_and_not_again_before_something_is_hand
   table.ring.heads->next = 3;
   memory.consumer().publish_completed(3);
   EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
-  table.ring.progress = nullptr;  // for a GPU, reading this word is a read over PCIe; in this test it would crash
+  table.ring.progress = nullptr;  // a GPU would read this word over PCIe; here a read would crash
   EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
 }
 

@@ -230,7 +230,7 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
   }
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(open_ticket(decode(text), ticket_kind::timeline, deadline(30s)).pieces.size(), 1u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s if each batch waited for its time limit
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // would be 6 s if each batch waited for its limit
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {

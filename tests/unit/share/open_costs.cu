@@ -178,7 +178,7 @@ class steps {
   std::map<std::string, std::vector<double>> times_;
 };
 
-/// Each call ends a step of `into`.
+/// Measures steps. Each call of lap() ends a step and adds its time to `into`.
 class stopwatch {
  public:
   explicit stopwatch(steps& into) : into_(into) {}

@@ -1,5 +1,5 @@
-// A process that shares and opens memory as the lines of its standard input request, and answers each with one line.
-// share_test.py runs several such processes, which are unrelated.
+// A process that shares and opens memory. Each line of its standard input is a request, and the process answers each
+// request with one line. share_test.py runs several such processes, which are unrelated.
 #include "party.hpp"
 
 #include <unistd.h>
@@ -92,7 +92,7 @@ std::string answer(const std::string& line) {
     const int ordinal = party::gpu_of(opened.back().data());
     party::use(ordinal);
     out << ordinal;
-  } else if (what == "write") {  // OFFSET VALUE: in the memory opened last; if none is open, in the shared memory
+  } else if (what == "write") {  // OFFSET VALUE: writes to the memory opened last, else to the shared memory
     std::size_t offset = 0;
     unsigned value = 0;
     words >> offset >> value;
