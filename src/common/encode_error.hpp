@@ -1,6 +1,6 @@
 /// @file
 /// Converts errors to bytes for other PEs, and back. Sender and receiver have checked that they have the same version
-/// of the library. They also have the same byte order.
+/// of the library. Sender and receiver also have the same byte order.
 #pragma once
 
 #include <cstddef>

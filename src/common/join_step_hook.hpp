@@ -5,7 +5,7 @@
 namespace pgas::detail {
 
 /// The function that is called at each step of joining. Tests that link the library's object files set the function
-/// before they join. In other programs it is null.
+/// before they join. In other programs the pointer is null.
 inline void (*at_join_step)(const char* step) = nullptr;
 
 inline void join_step(const char* step) {

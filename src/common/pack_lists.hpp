@@ -1,6 +1,6 @@
 /// @file
 /// Converts lists of strings and lists of contributions to bytes, and back. Sender and receiver have checked that they
-/// have the same version of the library. They also have the same byte order.
+/// have the same version of the library. Sender and receiver also have the same byte order.
 #pragma once
 
 #include <bit>

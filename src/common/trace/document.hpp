@@ -14,8 +14,8 @@ namespace pgas::trace {
 struct event {
   event_facts facts;
   std::string name;
-  std::vector<std::uint64_t> arrows_out;  ///< the numbers of the arrows that leave this event
-  std::vector<std::uint64_t> arrows_in;   ///< the numbers of the arrows that lead to the end of this event
+  std::vector<std::uint64_t> arrows_out;  ///< the ids of the arrows that start at this event
+  std::vector<std::uint64_t> arrows_in;   ///< the ids of the arrows that lead to the end of this event
 };
 
 /// A thread, a stream, the proxy or a part of a kernel.

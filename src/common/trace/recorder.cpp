@@ -47,8 +47,8 @@ recorder::ring* recorder::make_ring() noexcept {
   try {
     const int thread = static_cast<int>(::syscall(SYS_gettid));
     const std::lock_guard lock(mutex_);
-    // The thread may have a ring already, because a thread that records for several worlds alternately calls this
-    // function repeatedly.
+    // The thread may have a ring already: a thread that alternates between several worlds calls this function each time
+    // it changes to another world.
     const auto known = std::ranges::find_if(rings_, [&](const auto& item) { return item->thread == thread; });
     if (known != rings_.end()) return known->get();
     if (rings_.size() == most_threads) return nullptr;

@@ -30,8 +30,9 @@ struct recorded_event {
 /// first event. A full ring loses its oldest events, and counts the lost events.
 class recorder {
  public:
-  static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost and counted
-  /// The number of events that a ring holds. They need 6 MiB; the system allocates each page when it is first written.
+  static constexpr std::size_t most_threads = 64;  ///< events of more threads are lost and counted
+  /// The number of events that a ring holds. These events need 6 MiB; the system allocates each page when it is first
+  /// written.
   static constexpr std::size_t usual_events = std::size_t{1} << 16;
 
   explicit recorder(std::size_t events_per_thread = usual_events);
