@@ -69,7 +69,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   }
 }
 
-/// Checks the request of one member of `team` and throws its error. Returns the position of the source in the
+/// Throws an error if the request of this member of `team` is not valid. Returns the position of the source in the
 /// destination.
 placement check(const world_state& world, const team_view& team, const collective_request& r) {
   const char* const what = name_of(r.what);
@@ -95,8 +95,8 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // A mistake in an in-place call: if all members pass the same variable, the source is at the correct place on one
-  // member only. agree_on_collective() reports the mistake.
+  // The source is at the in-place position of another member. This happens if all members pass the same variable to an
+  // in-place call. agree_on_collective() reports the mistake.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(

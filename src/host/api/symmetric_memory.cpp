@@ -20,7 +20,7 @@ namespace detail {
 
 namespace {
 
-/// The arguments of a reallocation. The PEs compare them first.
+/// The arguments of a reallocation. The PEs compare the arguments first.
 struct resize_call {
   std::uint64_t offset = 0;  ///< the offset of the old block
   std::uint64_t bytes = 0;
@@ -100,7 +100,7 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
     world.device().copy(memory, pointer, std::min(before, bytes), nullptr);
     world.synchronize(nullptr);
   }
-  heap.free(pointer);  // free() is also a barrier; after it all PEs have copied
+  heap.free(pointer);  // free() is also a barrier; after the barrier all PEs have copied
   return memory;
 }
 

@@ -20,13 +20,13 @@ namespace pgas::config_detail {
 
 /// The text that a program in C prints at its start. For a prefix such as SHMEM, it contains the version if
 /// PREFIX_VERSION is set, and the options if PREFIX_INFO is set. The first prefix with such a variable decides. Empty
-/// if no variable is set.
+/// if none of these variables is set.
 /// @param interface the name of the interface, such as "OpenSHMEM 1.5"
 /// *Errors* config_value.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,
                                        const environment& variables);
 
-/// As above, for the environment of this process.
+/// The same text, for the environment of this process.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes);
 
 }  // namespace pgas::config_detail

@@ -19,7 +19,7 @@ namespace pgas::config_detail {
 /// number in its range.
 [[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings, const environment& variables);
 
-/// As above, for the environment of this process.
+/// The same options, from the environment of this process.
 /// *Callers* any thread; the program must not change its environment during the call.
 [[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings);
 

@@ -43,8 +43,8 @@ struct option {
   std::span<const alias> aliases = {};
   /// The allowed words; for an enumeration, in the order of its values.
   std::span<const std::string_view> choices = {};
-  std::int64_t least = 0;         ///< the smallest allowed number, bytes or milliseconds
-  std::int64_t most = INT64_MAX;  ///< the largest allowed number, bytes or milliseconds
+  std::int64_t least = 0;         ///< the smallest allowed value; sizes in bytes, times in milliseconds
+  std::int64_t most = INT64_MAX;  ///< the largest allowed value, in the same units
   bool power_of_two = false;      ///< a size that is rounded up to a power of two
   bool secret = false;            ///< the value is never printed
 };

@@ -73,7 +73,8 @@ class address_layout {
   }
   /// Whether all memory of the slots is allocated at the start.
   [[nodiscard]] bool has_memory() const noexcept { return blocks_ != nullptr; }
-  /// The binary logarithm of the unit of distances between slots. The distance between adjacent slots is one unit.
+  /// The binary logarithm of the unit of distances between slots. If the slots are evenly spaced, the distance between
+  /// adjacent slots is one unit.
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
   /// The distance between the slots of two PEs, in units of 2^log2_stride() bytes.
   [[nodiscard]] std::int32_t distance(int from, int to) const noexcept {

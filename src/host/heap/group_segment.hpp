@@ -37,8 +37,8 @@ class group_segment {
   /// Opens this PE's part of a span, or the part of a peer. No segment is needed.
   void open_own(void* address);
   void open_peer(void* address);
-  /// Exposes the segment to proxied peers and returns the key for them. The key is empty if the transport cannot access
-  /// the memory, so that the data travels in messages.
+  /// Exposes the segment to proxied peers and returns the key for them. If the transport cannot access the memory, the
+  /// key is empty, and the data travels in messages.
   [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

@@ -35,9 +35,9 @@ class growth_policy {
   [[nodiscard]] const std::string& limit_source() const noexcept { return limit_source_; }
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  /// The size of the next segment, which adds `needed` bytes or more: half of the memory that is mapped now, so that
-  /// the number of segments stays small. @param mapped the size of all segments now @param unit the result is a
-  /// multiple of `unit`
+  /// The size of the next segment: the largest of `needed`, first() and half of `mapped`, but within limit(). The
+  /// sizes grow, so that the number of segments stays small. @param mapped the size of all segments now @param unit the
+  /// result is a multiple of `unit`
   [[nodiscard]] std::size_t segment_bytes(std::size_t needed, std::size_t mapped, std::size_t unit) const;
   /// The number of bytes that must be added to `offsets` for the request to fit.
   [[nodiscard]] virtual std::size_t growth_needed(const offset_allocator& offsets,

@@ -47,7 +47,7 @@ class offset_allocator {
   /// Adds a free range at any offset. A space that uses this function must not use grow().
   void add(std::size_t offset, std::size_t bytes);
   /// The minimum number of bytes that grow() must add for the request to fit. The new bytes join a free range at the
-  /// end of the space. Too large a result becomes the largest value.
+  /// end of the space. Returns the largest std::size_t if the computation overflows.
   [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

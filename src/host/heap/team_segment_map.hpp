@@ -23,8 +23,8 @@ namespace pgas::detail {
 /// have memory. *Callers* any thread; for collectives one thread for each group.
 class team_segment_map {
  public:
-  /// Called under a lock with the range of offsets that contains all team segments of this PE; both ends are equal if
-  /// the PE has no team segments.
+  /// Called under a lock. [begin, end) contains the offsets of all team segments of this PE. `begin` and `end` are
+  /// equal if the PE has no team segments.
   using change_callback = std::function<void(std::size_t begin, std::size_t end)>;
 
   team_segment_map(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)

@@ -20,8 +20,8 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The PEs may run on the same multiprocessors. Therefore the multiprocessors of the PE with the fewest must hold the
-  // blocks of all PEs.
+  // The PEs may run on the same multiprocessors. Therefore the blocks of all PEs must fit on the multiprocessors of the
+  // PE that has the fewest multiprocessors.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
@@ -66,7 +66,7 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   };
   unsigned blocks = kernel.each - 1;
   while (blocks > 0 && !fits_beside(blocks)) --blocks;
-  // With this number of blocks, at least one multiprocessor has at most `blocks` blocks (pigeonhole principle).
+  // In a grid of the returned size, at least one multiprocessor has at most `blocks` blocks (pigeonhole principle).
   return (blocks + 1) * kernel.multiprocessors - 1;
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// A ring whose producers are threads of the host. With it, the host operates on proxied PEs without a kernel.
+/// A ring whose producers are threads of the host. With this ring, the host operates on proxied PEs without a kernel.
 #pragma once
 
 #include "device/operation_request.hpp"

@@ -171,7 +171,7 @@ class device_memory_access final : public memory_access {
 
   void update(const batched_atomic& what, std::byte* old) override {
     // A copy by the GPU follows the earlier work of the stream and writes the word by a single access. The copy needs
-    // no multiprocessor. Waiting kernels may occupy all multiprocessors.
+    // no multiprocessor, so it also runs while waiting kernels occupy all multiprocessors.
     const bool copies = device_.properties().kind != heap_kind::host;
     if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
       return write(what.at, &what.value, {size_of(what.as)});

@@ -90,7 +90,7 @@ class send_queue {
   [[nodiscard]] std::uint64_t in_flight() const noexcept { return last_ - acknowledged_; }
   /// Whether all messages have been sent and have taken effect.
   [[nodiscard]] bool drained() const noexcept { return acknowledged_ == last_; }
-  /// Whether an acknowledgement has not been sent.
+  /// Whether an acknowledgement remains to be sent.
   [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
   /// Whether a message or an acknowledgement is left to send. A flush() holds a message back while the window is full.
   /// It also holds an acknowledgement back for up to longest_ack_delay flushes.

@@ -28,7 +28,7 @@ struct record_page {
   /// stream.
   static constexpr std::uint64_t most_under_way = 1024;
 
-  /// The state of the records n, n + most_under_way, and so on. Of these records, only the newest can be unfinished.
+  /// The state of the records n, n + most_under_way, and so on. Only the newest of these records can be unfinished.
   struct slot {
     std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of a lost record
     std::uint64_t recorder;  ///< process_name() of the process that made the last record

@@ -70,8 +70,8 @@ class exporter {
 
   void serve();
   void accept();
-  /// Closes a connection that has sent no request: the oldest such connection of the process that has most such
-  /// connections. False if all connections have sent requests.
+  /// Closes one connection that has sent no request: finds the process with the most connections without a request, and
+  /// closes the oldest of these connections. False if all connections have sent requests.
   bool drop_silent();
   /// Refuses the next waiting connection, because no descriptor is left.
   void turn_away(int why);

@@ -71,7 +71,7 @@ struct fabric_piece {
 /// *Errors* handle_invalid: the message says whether the text is no ticket, is of another version, or is damaged. A
 /// change of any character is detected.
 [[nodiscard]] ticket decode(std::string_view text);
-/// Reads a ticket of the given kind. *Errors* as above; handle_invalid also for another kind.
+/// Reads a ticket of the given kind. *Errors* as decode() without a kind; also handle_invalid for another kind.
 [[nodiscard]] ticket decode(std::string_view text, ticket_kind kind);
 
 /// Describes this process as an exporter that listens at `socket`.

@@ -121,8 +121,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::uint64_t me_;  ///< process_name() of this process
   std::unique_ptr<stream_words> words_;
   std::atomic<std::uint64_t> awaited_{0};    ///< the largest value that a stream of a GPU waits for
-  std::atomic<std::uint64_t> next_look_{0};  ///< earliest time at which the library asks the operating system again
-                                             ///< whether the other process lives: look_is_due()
+  std::atomic<std::uint64_t> next_look_{0};  ///< the earliest time of the next query of the operating system whether
+                                             ///< the other process lives; see look_is_due()
   std::atomic<bool> known_loss_{false};      ///< the last call of find_loss() has returned a process
   std::shared_ptr<wait_watch> watch_;        ///< set from the first wait of a GPU stream on
   wait_alarm alarm_;                         ///< for the waits of GPU streams; used by the watch only

@@ -12,9 +12,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// Members of one colour, in the order of the team. From each member to the next, the key changes by one constant step,
-/// and the number by another. The runs of a value are in ascending order of their colours, and the runs of a colour are
-/// in the order of the team.
+/// Members of one colour, in the order of the team. From each member to the next, the key changes by a constant step,
+/// and the member's number changes by another constant step. The runs of a value are in ascending order of their
+/// colours, and the runs of a colour are in the order of the team.
 struct color_run {
   std::int32_t color = 0;
   std::int32_t count = 1;
@@ -24,7 +24,7 @@ struct color_run {
   std::int32_t member_step = 0;
 };
 
-/// Sums and differences of keys, which may be any numbers, without overflow.
+/// Sums and differences of keys, modulo 2^32. Keys may be any numbers, so signed arithmetic could overflow.
 constexpr std::int32_t sum(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

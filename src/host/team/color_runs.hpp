@@ -1,7 +1,7 @@
 /// @file
-/// The teams of a split by colour, for a reduction that sends each member its own team only. A value consists of runs:
-/// members of one colour whose numbers and keys are evenly spaced. A team with evenly spaced members is one run of 24
-/// bytes. A team with members in any order needs at most half as many runs as it has members.
+/// The teams of a split by colour, for a reduction that sends each member only the team of that member. A value
+/// consists of runs: members of one colour whose numbers and keys are evenly spaced. A team with evenly spaced members
+/// is one run of 24 bytes. A team with members in any order needs at most half as many runs as it has members.
 ///
 /// control_group::reduce() combines values by merge_colors(), and selects the part of each child by colors_in().
 #pragma once

@@ -226,7 +226,7 @@ class prober {
            sets_[static_cast<std::size_t>(a)] == sets_[static_cast<std::size_t>(b)];
   }
 
-  /// The groups if each attempt to share segments succeeds for all pairs of PEs that expect_p2p() accepts.
+  /// The groups that result if each attempt to share segments succeeds for all pairs of PEs that expect_p2p() accepts.
   [[nodiscard]] std::vector<int> expected_groups() const { return groups_by_host_and_set(everyone_, sets_); }
 
   [[nodiscard]] std::vector<bool> expected_row() const {

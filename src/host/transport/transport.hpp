@@ -73,8 +73,8 @@ class transport {
   // ---- memory
 
   /// Makes [address, address + bytes) of this process accessible to the puts and gets of other PEs. This PE can also
-  /// use it as the local side of its own puts and gets. If the transport cannot access memory of that kind, the result
-  /// is empty and `why_not` has the reason. Messages do not need exposed memory.
+  /// use the memory as the local side of its own puts and gets. If the transport cannot access memory of that kind, the
+  /// result is empty and `why_not` has the reason. Messages do not need exposed memory.
   [[nodiscard]] virtual std::optional<exposed_memory> expose(void* address, std::size_t bytes,
                                                              std::string& why_not) = 0;
   /// Ends expose(). The other PEs must have stopped using the memory.
@@ -90,8 +90,8 @@ class transport {
   /// Writes `bytes` bytes from `local` to the imported memory, at `offset` bytes from its start.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                    transport_token token) = 0;
-  /// Reads `bytes` bytes of the imported memory, at `offset` bytes from its start, into `local`. At most the payload of
-  /// one command.
+  /// Reads `bytes` bytes of the imported memory, at `offset` bytes from its start, into `local`. `bytes` is at most the
+  /// payload of one command.
   virtual void get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
                    transport_token token) = 0;
   /// Sends a message of at most max_message() bytes. The buffer must not change until done().

@@ -30,7 +30,7 @@ class calls_in_progress {
     std::chrono::milliseconds lasted;
     std::optional<awaited_word> word;
   };
-  /// The sum of all ended calls with the same name.
+  /// The number and the total time of all ended calls with the same name.
   struct total {
     std::string_view name;
     std::uint64_t calls;
@@ -80,8 +80,8 @@ class calls_in_progress {
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-  /// The sum of all ended calls with the same name. A name is a string literal, which may have several addresses;
-  /// totals() adds the sums of equal names.
+  /// The number and the total time of all ended calls with the same name. A name is a string literal, which may have
+  /// several addresses; totals() adds the sums of equal names.
   struct sum {
     std::atomic<const char*> name{nullptr};
     std::atomic<std::uint64_t> calls{0};

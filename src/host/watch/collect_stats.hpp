@@ -61,7 +61,8 @@ class stats_report {
 /// names.
 [[nodiscard]] std::string stats_summary(const world_stats& stats);
 
-/// A longer answer is sent without peers, because a packet of a UNIX socket can have about 200 KiB.
+/// If the answer would be longer, it is sent without peers, because a packet of a UNIX socket holds at most about 200
+/// KiB.
 inline constexpr std::size_t longest_stats_answer = std::size_t{128} << 10;
 /// The statistics by peer and call, as fields of a JSON object. Only pgas-info reads them, so rows are lists without
 /// names.

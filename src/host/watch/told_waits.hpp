@@ -32,7 +32,7 @@ struct team {
   std::vector<int> members;  ///< empty: all PEs
 };
 
-/// A write that is enqueued on a stream. It does not run while earlier work of the stream waits.
+/// A write that is enqueued on a stream. The write does not run while earlier work of the stream waits.
 struct enqueued_write {
   std::string what;
   int pe = 0;  ///< the PE that owns the written memory

@@ -29,7 +29,7 @@ class kernel_recording {
 
   /// The area by the address that kernels use.
   [[nodiscard]] trace_area* area() const noexcept { return static_cast<trace_area*>(memory_.get()); }
-  /// Called when recording begins, and when it ends. *Errors* device_failed
+  /// Called when recording begins, and when recording ends. *Errors* device_failed
   void compare_clock();
   /// The largest error of the times of take(), on the host's clock.
   [[nodiscard]] std::int64_t clock_error() const noexcept { return clock().error(); }

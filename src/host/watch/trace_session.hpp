@@ -33,7 +33,7 @@ class trace_session {
   /// *Errors* device_failed
   [[nodiscard]] detail::trace_area* make_area(device& on, std::uint32_t every);
 
-  /// Adds the comparison of clocks when recording begins, and when it ends. *Errors* device_failed
+  /// Adds a comparison of clocks. Called when recording begins, and when recording ends. *Errors* device_failed
   void compared(const clock_comparison& clocks);
 
   /// Ends recording and writes the file. Called once. If recording has not begun, no file is written.

@@ -69,14 +69,15 @@ class wait_report {
         proxy_(proxy),
         locate_(std::move(locate)) {}
 
-  /// Asks the kernels: from now on their waits leave answers.
+  /// Asks the kernels. After this call, waits of kernels write answers.
   void ask();
   /// Whether the answers are complete. They are incomplete if no kernel has answered although a call that names no word
   /// began before the question. The threads of the call's kernel may not have run since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
-  /// Calls ask() and collect(). Waits between them for time_to_answer, or until the answers are settled.
+  /// Calls ask() and collect(). Between the two calls, waits until the answers are complete: at least time_to_answer,
+  /// at most most_time_to_answer.
   [[nodiscard]] pe_waits ask_and_collect();
   /// The result of collect() as fields of a JSON object. docs/debugging.md lists the names.
   [[nodiscard]] std::string answer();

@@ -11,12 +11,12 @@
 
 namespace pgas::detail {
 
-/// A wait inside a host_operation, which is already in the trace.
+/// A wait inside a host_operation. The trace already contains the operation.
 struct listed_call : call_record {
   listed_call(world_state& world, const char* name) noexcept : call_record({&world.calls(), nullptr, nullptr}, name) {}
 };
 
-/// A wait inside host calls that profilers record themselves.
+/// A wait that is recorded in the list of calls and in the trace, but not for profilers.
 struct waiting_call : call_record {
   waiting_call(world_state& world, const char* name) noexcept
       : call_record({&world.calls(), world.events(), nullptr}, name) {}

@@ -8,7 +8,8 @@
 
 namespace pgas::detail {
 
-/// An operation for the device or the proxy. The caller checks the arguments, calls target(), submits, and finishes.
+/// An operation for the device or the proxy. The caller checks the arguments, then calls target(), submit() and
+/// finish().
 class host_operation {
  public:
   /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.

@@ -1,6 +1,6 @@
 /// @file
-/// The state of a pgas::world. Its members are in the order in which joining makes them. Leaving releases them in the
-/// reverse order.
+/// The state of a pgas::world. The members are in the order in which joining makes them. Leaving releases the members
+/// in the reverse order.
 #pragma once
 
 #include <atomic>

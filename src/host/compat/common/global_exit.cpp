@@ -36,8 +36,8 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// The time limits of this process. They are shorter than the second in which all PEs should end, because a PE learns
-/// of the end up to 100 ms late, see global_exit_monitor.
+/// The time limits of this process. All PEs should end within 1 s. The limits are shorter, because a PE learns of the
+/// end up to 100 ms late, see global_exit_monitor.
 constexpr milliseconds time_for_handlers{500};
 constexpr milliseconds time_to_end{700};
 /// Longer than the time for which a thread locks a stream to write a line.
@@ -244,8 +244,8 @@ void global_exit_monitor::run() {
     try {
       world_.check();
     } catch (const error& failure) {
-      // If a thread of the program is in a call of the library, that thread should end the process. Otherwise the
-      // thread would run at the same time as the exit handlers. The pause gives it the time.
+      // If a thread of the program is in a call of the library, that thread should end the process. Otherwise that
+      // thread would run at the same time as the exit handlers. The pause gives that thread time to end the process.
       if (ended_.wait_for(lock, pause, [this] { return ends_; })) return;
       exit_if_requested(failure);
       if (failure.code() == code::device_failed && failure.pe() >= 0 && failure.pe() != world_.my_pe() && !is_ending())

@@ -34,17 +34,17 @@ void watch_exit() noexcept;
 void take_end_status(int status) noexcept;
 
 /// Ends this process as exit() does: flushes its output, and runs exit handlers and static destructors. If the main
-/// thread already runs the handlers, it continues with this status. Streams that other threads have locked and handlers
-/// that do not return can delay the end, but not beyond the time that begin_end() states. After such a delay, a warning
-/// says that output may be lost.
+/// thread already runs the handlers, the main thread continues with this status. Streams that other threads have locked
+/// and handlers that do not return can delay the end, but not beyond the time that begin_end() states. After such a
+/// delay, a warning says that output may be lost.
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the
 /// process, because the exit handlers that this thread runs may call the library.
 void exit_if_requested(const error& failure) noexcept;
 
-/// A thread that checks the world every 50 ms. The thread ends this process when another PE has called global_exit or
-/// its device has failed. Therefore PEs that never call the library again also end.
+/// A thread that checks the world every 50 ms. The thread ends this process when another PE has called global_exit, or
+/// when the device of another PE has failed. Therefore PEs that never call the library again also end.
 class global_exit_monitor {
  public:
   /// Starts the thread; `joined` must outlive this object.

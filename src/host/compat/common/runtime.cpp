@@ -401,7 +401,7 @@ void runtime::write_log(log_level level, std::string_view text) noexcept {
     }
     log->write(level, text);
   } catch (const std::exception&) {
-    // The text could not be allocated, as above.
+    // The log line could not be allocated, so nothing is logged.
   }
 }
 

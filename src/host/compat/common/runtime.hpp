@@ -85,8 +85,8 @@ class runtime {
   /// Ends one use of the runtime. When stop() has been called as often as start(), leaves the world. Further calls have
   /// no effect. Collective. *Errors* as world::leave(); after an error the runtime is stopped too.
   void stop();
-  /// Aborts the world or, before the world is joined, the launcher's job. Frees no memory; stop() does. The reason is
-  /// logged on this PE at `level`.
+  /// Aborts the world or, before the world is joined, the launcher's job. Frees no memory; stop() frees the memory. The
+  /// reason is logged on this PE at `level`.
   void abort(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the processes of all PEs with this status, as end_process() does. *Callers* any thread at any time.
   [[noreturn]] void global_exit(std::string_view function, int status) noexcept;
@@ -150,7 +150,8 @@ class runtime {
     std::vector<int> host;  ///< for each PE: the lowest PE of its host
     [[nodiscard]] int rank(int pe) const;
     [[nodiscard]] int size(int pe) const;
-    [[nodiscard]] int same_rank_below(int pe, int end) const;  ///< the number of PEs below `end` with the rank of `pe`
+    /// The number of PEs below `end` that have the same rank on their hosts as `pe`.
+    [[nodiscard]] int same_rank_below(int pe, int end) const;
   };
 
   class world& join();

@@ -88,7 +88,7 @@ bool default_stream_is_busy() {
       calls.exchange_capture_mode == nullptr || calls.ctx_get_current(&context) != 0 || context == nullptr)
     return false;
   void* const legacy = reinterpret_cast<void*>(std::uintptr_t{1});
-  int mode = relaxed_capture;  // in other modes a query invalidates the captures of other threads
+  int mode = relaxed_capture;  // in other capture modes, a query invalidates captures of other threads
   int capture = 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
   const int state = calls.stream_is_capturing(legacy, &capture) == 0 ? calls.stream_query(legacy) : 0;

@@ -10,8 +10,8 @@ namespace pgas::compat {
 /// The GPU whose context is current on this thread; -1 without a context or a driver.
 [[nodiscard]] int current_device() noexcept;
 
-/// Whether the legacy default stream of the current context has unfinished work. False if no context is current, and
-/// while this stream is being captured into a graph. *Errors* device_failed if work of this context has failed.
+/// Whether the legacy default stream of the current context has unfinished work. False if no context is current, or if
+/// this stream is being captured into a graph. *Errors* device_failed if work of this context has failed.
 [[nodiscard]] bool default_stream_is_busy();
 
 /// Code that the program loaded into the current context.

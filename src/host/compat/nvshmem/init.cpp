@@ -15,8 +15,8 @@ namespace {
 
 constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
 
-/// Kernels of the program run on the GPU that the attributes name; without such a GPU, on the current GPU. The heap
-/// must be on that GPU.
+/// Kernels of the program run on the GPU that the attributes name, or on the current GPU if the attributes name none.
+/// The heap must be on the same GPU.
 void check_device(const world& joined, int named) {
   if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
   if (named >= 0)
@@ -31,7 +31,8 @@ void check_device(const world& joined, int named) {
                   joined.device()));
 }
 
-/// For a program that ends without nvshmem_finalize(): the interface requires a call on each PE.
+/// Leaves the world for a program that ends without nvshmem_finalize(). The interface requires that each PE calls
+/// nvshmem_finalize().
 void finalize_at_exit() {
   runtime& here = runtime::instance();
   if (here.my_pe() == 0)

@@ -1,5 +1,5 @@
 /// @file
-/// Events of UCX's callbacks. The transport handles them later, outside of UCX.
+/// Events of UCX's callbacks. The transport handles the events later, outside of UCX.
 #pragma once
 
 #include <array>

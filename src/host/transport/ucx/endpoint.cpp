@@ -55,7 +55,7 @@ ucx_memory_key ucx_memory_key::unpack(int pe, std::span<const std::byte> packed)
   return {header.address, header.bytes, blob(rkey.begin(), rkey.end())};
 }
 
-/// UCX calls these functions from its progress function and its closing functions.
+/// The callbacks. UCX calls them from its progress function and its closing functions.
 struct ucx_callbacks {
   static void failed(void* arg, ucp_ep_h, ucs_status_t status) {
     auto& peer = *static_cast<ucx_endpoint*>(arg);

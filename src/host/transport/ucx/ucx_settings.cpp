@@ -24,7 +24,8 @@ using config_detail::environment;
 
 namespace {
 
-/// Whether pgas excludes TCP: between hosts on a network that is not private, unless the user has chosen transports.
+/// Whether pgas excludes TCP. pgas excludes TCP between hosts if the network is not private and the user has chosen no
+/// transports.
 bool excludes_tcp_between_hosts(const ucx_settings& settings) {
   return !settings.one_host && !settings.private_network && !environment::of_process().get("UCX_TLS");
 }

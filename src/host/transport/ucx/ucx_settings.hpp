@@ -57,7 +57,7 @@ struct ucx_default {
 /// The defaults that differ from UCX's own, without those whose variables the user has set.
 [[nodiscard]] std::vector<ucx_default> ucx_defaults(const ucx_settings& settings);
 
-/// Checks that UCX has a network between the hosts: by default TCP is allowed only on a private network.
+/// Checks that UCX may use a network between the hosts. By default UCX may use TCP only on a private network.
 /// @param infiniband the operating system's list of ports
 /// *Errors* transport_failed if the hosts have no InfiniBand or RoCE port and the user has chosen no transports.
 void check_network(const ucx_settings& settings, const std::filesystem::path& infiniband = "/sys/class/infiniband");

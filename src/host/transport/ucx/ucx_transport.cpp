@@ -325,7 +325,7 @@ void ucx_transport::close_all(milliseconds limit) noexcept {
       (void)worker_.library().worker_progress(worker_.get());
   };
   // An endpoint is closed after its requests have ended, for the reason in ucx_endpoint::close_after_failure(). This
-  // also holds for a peer that lives.
+  // order also applies to a peer that lives.
   drive_until([](const auto& peer) { return peer->idle(); });
   for (const auto& peer : peers_) peer->close();
   drive_until([](const auto& peer) {
