@@ -36,8 +36,8 @@ class segment_exchange {
 
   /// Creates this member's segment at `offset` of its slot. Maps the segments of direct peers at `offset` of their
   /// slots, and exposes this member's segment to proxied peers. If the slots already have memory, the segment is a part
-  /// of this memory. Collective. The call succeeds on all members, or no member keeps a segment, not even a `ready`
-  /// segment.
+  /// of this memory. Collective. Either the call succeeds on all members, or no member keeps a segment, not even a
+  /// `ready` segment.
   /// @param mine the call, the same on all members; if this PE cannot take part, also the reason
   /// @param ready the segment that this PE contributes; empty: create() makes a new segment
   /// *Errors* the first failure, or asymmetric_call if the calls differ, the same on all members; those of

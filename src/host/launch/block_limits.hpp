@@ -32,7 +32,7 @@ namespace pgas::detail {
 /// proxy, however the GPU distributes the blocks over its multiprocessors.
 [[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
 
-/// Whether the proxy's kernel may be queued behind kernels of the same process that wait for the proxy. Under MPS, CUDA
+/// Whether the proxy's kernel can be queued behind kernels of the same process that wait for the proxy. Under MPS, CUDA
 /// gives a process few hardware queues: on an H100 with CUDA 13, two waiting streams fill them.
 /// CUDA_DEVICE_MAX_CONNECTIONS, here `connections`, can request more queues.
 [[nodiscard]] bool lacks_queue_for_proxy(const device_properties& gpu, const std::optional<std::string>& connections);

@@ -45,13 +45,13 @@ std::vector<bool> reached_from(int from, const names& named) {
 /// For each PE, whether all chains of names that start at the PE lead back to the PE. This holds if the PE names no PE,
 /// or is in a cycle that no chain leaves.
 std::vector<bool> ends_of(const names& named) {
-  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The number
-  // of a group is the number of the PE that was visited first. A chain may be as long as the job, so the search uses an
-  // explicit stack.
+  // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The search
+  // numbers PEs in the order of its visits. The number of a group is the lowest visit number of its PEs. A chain may be
+  // as long as the job, so the search uses an explicit stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
-  std::vector<int> seen(n, none);    // the number of PEs that were visited before
-  std::vector<int> lowest(n, none);  // the first visited PE that is known to be in the same group
+  std::vector<int> seen(n, none);    // the visit number, from 0
+  std::vector<int> lowest(n, none);  // the lowest visit number that is known to be in the same group
   std::vector<int> group(n, none);   // set once the group is complete
   std::vector<int> open;             // visited PEs without a group
   struct step {

@@ -1,7 +1,7 @@
 // Joins over an MPI communicator of the program. This library is not linked to an MPI library. This library looks up
 // the functions of the MPI library that the program has loaded. MPI libraries have two different ABIs. In Open MPI,
-// handles and constants are pointers to exported objects. In MPICH they are integers, and Intel MPI, MVAPICH and Cray
-// MPICH use the same integers (https://www.mpich.org/abi/).
+// handles and constants are pointers to exported objects. In MPICH, handles and constants are integers, and Intel MPI,
+// MVAPICH and Cray MPICH use the same integers (https://www.mpich.org/abi/).
 #include <string>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"

@@ -1,6 +1,6 @@
 // libnvshmem.a, for programs that link to an archive of this name. Each function of the interface jumps to the function
-// of libnvshmem_host.so, which the program loads at its start. The archive contains neither the shared library, which
-// lld refuses in an archive, nor a linker script, which nvlink refuses.
+// of the same name in libnvshmem_host.so. The program loads libnvshmem_host.so at its start. The archive contains
+// neither the shared library, which lld refuses in an archive, nor a linker script, which nvlink refuses.
 #include <dlfcn.h>
 
 #include <cstdio>
