@@ -1,7 +1,7 @@
 /// @file
 /// Copies of many blocks on a stream of the application, in memory that this process has mapped: its own memory, and
 /// memory opened by a ticket (shared_memory.hpp). The copies need no world. A timeline (timeline.hpp) tells the other
-/// process when the blocks are there.
+/// process when the blocks have been copied.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -31,7 +31,7 @@ struct page_side {
   const Index* index = nullptr;  ///< entry i: the number of the page, not negative; null: page i
 };
 
-/// @brief A list of blocks to copy: an array of copy_block, or pages that two arrays of indices name.
+/// @brief A list of blocks to copy: an array of copy_block, or a set of pages that two arrays of indices select.
 ///
 /// The object contains addresses only. The copies read the arrays when they run, also at each launch of a CUDA graph.
 /// The arrays and the local memory of the blocks must not change until all threads of the group have returned (calls in

@@ -55,7 +55,7 @@ class world;
 ///
 /// The alias is `preferred` if that address is in this PE's slot, a multiple of the granularity, and free on all PEs;
 /// so a program can reuse the address of an alias that it has unregistered. If `preferred` does not meet these
-/// conditions, the alias is at the next free address. If PEs prefer different offsets, the highest one is used.
+/// conditions, the alias is at the next free address. If PEs prefer different offsets, the highest offset is used.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
 /// @brief Unmaps the alias.
@@ -89,7 +89,7 @@ PGAS_API std::size_t collect_released(world& w);
 struct registration_usage {
   std::size_t registered = 0;  ///< number of registrations that have not ended
   std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
-  std::size_t released = 0;    ///< registrations that this PE has released and other members have not, as far as known
+  std::size_t released = 0;    ///< released by this PE, but, as far as this PE knows, not by every member
 };
 namespace detail {
 template <>

@@ -141,7 +141,7 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// *Memory* in contrast to other functions, the local memory of all blocks must be memory that kernels can access: the
 /// heap, GPU memory or pinned host memory; on the host heap any memory. The arrays of the list are in any memory
 /// (copy_list). The base of symmetric pages is symmetric memory.
-/// @param most_blocks the limit of thread blocks of the kernel, and so of the multiprocessors that it uses; 0: the
+/// @param most_blocks the limit of thread blocks, and therefore of multiprocessors, that the kernel uses; 0: the
 /// library determines the number
 inline void put_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
   detail::put_blocks(detail::blocking(w), list, pe, most_blocks);

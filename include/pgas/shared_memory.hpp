@@ -70,7 +70,7 @@ struct ticket_options {
   const timeline* ready = nullptr;
   /// @brief read_only: importers of this ticket may only read; importers of other tickets may write.
   ///
-  /// read_only is an error if the system cannot enforce it, and in tickets of timelines and events.
+  /// read_only is an error if the system cannot enforce read-only access, and for tickets of timelines and events.
   access importers = access::read_write;
   /// @brief The program's description of the memory, such as shapes. opened_memory::description() returns the same
   /// bytes.

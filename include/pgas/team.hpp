@@ -153,7 +153,7 @@ class PGAS_API team {
   ///
   /// @return The new team on its members, an empty team on the others.
   /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; after an
-  /// error there is no new team. version_mismatch if `how` sets a member that the library does not have.
+  /// error there is no new team. version_mismatch if `how` sets a field that the library does not have.
   [[nodiscard, gnu::visibility("hidden")]] team split_strided(int start, int stride, int size,
                                                               const team_config& how = {}) const {
     return make_strided(start, stride, size, detail::give(how));

@@ -2,10 +2,10 @@
 /// A timeline orders the streams, kernels and threads of any two processes: one process records a value, the other
 /// waits for the value. A timeline needs no world, no launcher and no common /dev/shm. CUDA graphs may record and wait.
 ///
-/// A timeline is a 64-bit word in host memory. A ticket opens a timeline as it opens memory (`pgas/shared_memory.hpp`).
-/// Streams of a GPU access the word by the driver's stream memory operations. The value begins at 0 and grows. A wait
-/// ends when the word is at least the awaited value, so a late wait misses no record. Only one process should record in
-/// a timeline: use two timelines for two directions.
+/// A timeline is a 64-bit word in host memory. A ticket opens a timeline in the same way as a ticket opens memory
+/// (`pgas/shared_memory.hpp`). Streams of a GPU access the word by the driver's stream memory operations. The value
+/// begins at 0 and grows. A wait ends when the word is at least the awaited value, so a late wait misses no record.
+/// Only one process should record in a timeline: use two timelines for two directions.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -34,8 +34,8 @@ class timeline_state;
 ///
 /// If the recording process ends or destroys the timeline, every wait for a value that was not recorded ends within a
 /// second. wait_host() then throws peer_lost. A waiting stream continues as if the value had arrived. For a stream of
-/// the host, the stream's synchronize() throws peer_lost; for a stream of a GPU, check() throws peer_lost. After that
-/// the timeline is unusable.
+/// the host, the stream's synchronize() throws peer_lost; for a stream of a GPU, check() throws peer_lost. After
+/// peer_lost the timeline is unusable.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records

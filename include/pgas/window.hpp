@@ -20,7 +20,7 @@ namespace detail {
 class window_state;
 }
 
-/// @brief Memory, not symmetric, of the members of a team.
+/// @brief Non-symmetric memory of the members of a team.
 ///
 /// Move-only; initially empty. A registration (registration.hpp) gives memory of equal sizes the same offset on all
 /// members, and all operations accept registered memory. A window accepts what a registration does not: memory of

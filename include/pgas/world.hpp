@@ -99,7 +99,7 @@ class PGAS_API world {
   /// Settings come from the environment (`pgas-info --config` lists them).
   ///
   /// @throws error codes 1xx, 2xx, 5xx, 601, within config::join_timeout and on every PE that can be reached.
-  /// bootstrap_timeout names the missing PE. version_mismatch if the settings set a member that the library does not
+  /// bootstrap_timeout names the missing PE. version_mismatch if the settings contain a field that the library does not
   /// have.
   [[nodiscard, gnu::visibility("hidden")]] static world join() { return join(config::from_environment()); }
   /// @brief Joins the world of the launcher with the program's own settings.
@@ -249,8 +249,8 @@ class PGAS_API world {
   /// Collective.
   ///
   /// *Memory* alignment at least 16 bytes; 512 bytes for allocations of 512 bytes and more, 2 MiB for allocations of 2
-  /// MiB and more; or the requested alignment (a power of two, up to PGAS_HEAP_STRIDE where the system has such
-  /// addresses).
+  /// MiB and more; or the requested alignment (a power of two, at most PGAS_HEAP_STRIDE, and at most the alignment of
+  /// the address range that the system provides).
   /// *On return* every PE may access the memory of all PEs; with initialize::zero all of the memory is zero.
   ///
   /// @throws error out_of_memory (no PE has allocated anything), invalid_argument, asymmetric_call (if checks are on).

@@ -22,7 +22,7 @@ namespace std = ::cuda::std;
 /// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
 /// PGAS_COLD marks out-of-line code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
-#if !defined(PGAS_INLINED)  // tests that only compile define plain `inline`, which halves the compile time
+#if !defined(PGAS_INLINED)  // tests that only compile the headers define it as `inline`: half the compile time
 #define PGAS_INLINED __forceinline__
 #endif
 #define PGAS_FN __device__ PGAS_INLINED

@@ -69,7 +69,7 @@ struct wanted {
   std::uint32_t members;  ///< the number of members that the program knows
 };
 
-/// A list of structs in the program that the library fills.
+/// A list of the program that the library fills with structs.
 template <class Struct>
 struct wanted_list {
   void* list;

@@ -140,7 +140,7 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
-  /// The size of the data in these packets. The other half of each packet is its epoch.
+  /// The size of the data in the packets of one collective for one member. The other half of each packet is its epoch.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_data_bytes(bool of_host) {
     return packet_buffer_bytes(of_host) / 2;
   }

@@ -150,7 +150,7 @@ int pgas_nvshmem_join(void);
 /// multiprocessor holds `each` blocks. Joins the world if joining was deferred. @param registers number of registers of
 /// a thread
 int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers);
-/// Logs why a launch failed: the error of the CUDA runtime or, if that is null, that only `fit` blocks fit.
+/// Logs why a launch failed: the error of the CUDA runtime or, if `cause` is null, that only `fit` blocks fit.
 /// @return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
 int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,
                                const char* cause);

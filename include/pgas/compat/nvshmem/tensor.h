@@ -26,7 +26,7 @@ namespace nvshmemx {
 /// The number of elements of a tensor along each dimension; also the type of coordinates.
 template <class... Shapes>
 using shape = cuda::std::tuple<Shapes...>;
-/// The distance, in elements, between neighbours along each dimension.
+/// The distance, in elements, between adjacent elements along each dimension.
 template <class... Strides>
 using stride = cuda::std::tuple<Strides...>;
 

@@ -143,7 +143,7 @@ typedef nvshmem_team_t nvshmemx_team_t;
 /// The unique id of a team, for nvshmemx_team_init().
 typedef uint64_t nvshmemx_team_uniqueid_t;
 
-/// The data members of a team's configuration that are used.
+/// Bits of a mask: the data members of a team's configuration that a function reads.
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 0x0000000000000001
 #define NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID 0x0000000000000002
 

@@ -62,7 +62,7 @@ namespace pgas::detail {
 template <std::size_t Bytes>
 [[nodiscard]] PGAS_FN std::byte* block_memory() {
 #if defined(__CUDACC__)
-  alignas(128) __shared__ std::byte room[Bytes];  // in an order of specifiers that both nvcc and Clang accept
+  alignas(128) __shared__ std::byte room[Bytes];  // both nvcc and Clang accept this order of specifiers
   return room;
 #else
   return nullptr;

@@ -10,7 +10,7 @@
 namespace pgas::detail {
 
 /// Starts the addition of `bytes` bytes of T from shared to global memory. Both addresses and `bytes` are multiples of
-/// 16. Pairs of 16-bit numbers count as two numbers.
+/// 16. In a pair of 16-bit numbers, each number is added separately.
 template <class T>
 PGAS_FN void bulk_add(void* to, std::uint32_t from, std::uint32_t bytes) {
   const std::size_t at = global_address(to);
