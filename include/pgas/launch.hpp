@@ -17,8 +17,8 @@ namespace pgas {
 
 /// @brief The shape of a launch. launch() reads it in the program; the library receives a detail::launch_shape.
 struct launch_config {
-  unsigned blocks = 1;           ///< in the grid
-  unsigned threads = 1;          ///< per block; the host heap starts at most PGAS_HOST_BLOCK_THREADS threads
+  unsigned blocks = 1;           ///< blocks in the grid
+  unsigned threads = 1;          ///< threads in a block; on the host heap at most PGAS_HOST_BLOCK_THREADS of them run
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
   /// @brief Whether all blocks must be resident at the same time.

@@ -59,7 +59,7 @@ struct shared_memory_options {
 
 /// @brief The options of a ticket: who may open it, how often and how long, and what it carries.
 struct ticket_options {
-  std::chrono::duration<double> lifetime{0};  ///< counted from the call; 0: the ticket is valid until it is revoked
+  std::chrono::duration<double> lifetime{0};  ///< time from the call; 0: the ticket is valid until it is revoked
   int opens = 0;                              ///< total number of processes that may open the ticket; 0: any number
   std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.

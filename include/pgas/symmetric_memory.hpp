@@ -16,7 +16,7 @@ namespace pgas {
 
 /// @brief Sizes of the calling PE's part of the heap, in bytes.
 struct heap_usage {
-  std::size_t used = 0;          ///< in live allocations, including rounding
+  std::size_t used = 0;          ///< bytes in live allocations, including rounding
   std::size_t mapped = 0;        ///< physical memory of the slot
   std::size_t limit = 0;         ///< largest size of `mapped`
   std::size_t largest_free = 0;  ///< largest allocation that needs no new segment

@@ -56,7 +56,7 @@ struct wait_info {
   std::string compare;                 ///< the comparison, such as ">="; empty for calls that do not wait for a word
   std::uint64_t expected = 0;          ///< the value that the word is compared with
   std::uint64_t seen = 0;              ///< the current value of the word
-  std::chrono::milliseconds lasted{};  ///< since a query first found the wait of a kernel, or since the host call began
+  std::chrono::milliseconds lasted{};  ///< time since a query found the kernel's wait, or since the host call began
 };
 
 namespace detail {

@@ -31,7 +31,7 @@ struct operation_counts {
 struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
-  operation_counts streams;  ///< enqueued on streams; operations of a CUDA graph count once, at the capture
+  operation_counts streams;  ///< operations enqueued on streams; operations of a CUDA graph count once, at the capture
   /// @brief The commands for that PE that the proxy has received from this PE's kernels, streams and host threads.
   ///
   /// A strided or long operation can be several commands. signal_set() and signal_add() count as atomic operations
@@ -55,7 +55,7 @@ struct call_stats {
 
 /// @brief The work of this PE's proxy; zero if all PEs are direct.
 struct proxy_stats {
-  std::uint64_t commands = 0;          ///< received from kernels, streams and host threads, including fences and quiets
+  std::uint64_t commands = 0;          ///< commands of kernels, streams and host threads, including fences and quiets
   std::uint64_t messages = 0;          ///< messages sent that contain operations
   std::uint64_t message_bytes = 0;     ///< bytes of these messages
   std::uint64_t acknowledgements = 0;  ///< messages sent without operations
@@ -70,13 +70,13 @@ struct proxy_stats {
 /// Loads and stores of kernels on direct PEs are not counted.
 struct world_stats {
   int pe = 0;                             ///< the PE itself
-  std::vector<peer_stats> peers;          ///< by PE number; this PE is included
-  std::vector<call_stats> calls;          ///< by name
-  heap_usage heap;                        ///< memory of all PEs; during an allocation the state before the allocation
+  std::vector<peer_stats> peers;          ///< one entry for each PE, by number, including this PE
+  std::vector<call_stats> calls;          ///< one entry for each name
+  heap_usage heap;                        ///< memory of all PEs; during an allocation, the use before the allocation
   std::size_t heap_reserved = 0;          ///< the size of the address range of this PE's slot, in bytes
-  proxy_stats proxy;                      ///< of this PE
-  std::uint64_t heartbeats_sent = 0;      ///< to PEs of other hosts
-  std::uint64_t heartbeats_received = 0;  ///< from PEs of other hosts
+  proxy_stats proxy;                      ///< the proxy of this PE
+  std::uint64_t heartbeats_sent = 0;      ///< heartbeats to PEs of other hosts
+  std::uint64_t heartbeats_received = 0;  ///< heartbeats from PEs of other hosts
   /// @brief Time since a host thread of this PE was last in a call of this world.
   ///
   /// Short calls such as put do not read the clock: such a call counts from the time when stats() or pgas-info next

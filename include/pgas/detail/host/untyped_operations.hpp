@@ -57,7 +57,7 @@ struct word_set {
   const int* status;
   cmp compare;
   std::uint64_t value = 0;       ///< a bit pattern
-  const void* values = nullptr;  ///< one for each word; null: `value` for all
+  const void* values = nullptr;  ///< one value for each word; null: `value` for all words
 };
 
 /// Which words of a set end a wait or pass a test.
