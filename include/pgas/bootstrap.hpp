@@ -55,8 +55,8 @@ class PGAS_API bootstrap {
   ///
   /// The call usually returns, and it never throws. With PMIx and MPI the launcher may also end the calling process.
   ///
-  /// *Callers* any thread, also while another thread is in a collective call. With MPI, only threads that MPI allows to
-  /// communicate.
+  /// *Callers* any thread, also while another thread is in a collective call. With MPI, the caller must be a thread
+  /// that MPI allows to communicate.
   virtual void abort(std::string_view reason) noexcept = 0;
 
   /// @brief Collective: publishes bytes of this PE. Other PEs fetch the bytes when they need them. Each PE makes at

@@ -102,7 +102,7 @@ class PGAS_API ordered_work {
   /// @throws error capturing if the stream of the previous work is now being captured, because no stream can wait for a
   /// captured stream.
   void before(const stream& on);
-  /// @brief Ends what before() began: the work is now enqueued on the stream.
+  /// @brief Ends the section that before() began: the work of the section is now enqueued on the stream.
   void after(const stream& on);
 
  private:

@@ -75,8 +75,8 @@ class PGAS_API ipc_event {
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
   /// CUDA's event, a `cudaEvent_t`, for streams of its GPU. `cudaStreamWaitEvent` with a stream of another GPU ends the
-  /// process (driver 580); wait() works with such streams. This object owns the event. If a process ends before its
-  /// stream has reached a record, CUDA cannot record the event again, and the event stays at that record.
+  /// process (driver 580); wait() works with streams of any GPU. This object owns the event. If a process ends before
+  /// its stream has reached a record, CUDA cannot record the event again, and the event stays at that record.
   [[nodiscard]] void* cuda_event() const;
 
   /// Records the event in a stream of the GPU (a `cudaStream_t`), as `cudaEventRecord` does. The call waits while 1024

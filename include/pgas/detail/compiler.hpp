@@ -19,8 +19,9 @@ namespace std = ::cuda::std;
 #endif
 
 /// PGAS_FN marks a device operation: GPU code under nvcc, ordinary inline code under g++. PGAS_HD marks arithmetic for
-/// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
-/// PGAS_COLD marks out-of-line code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
+/// host and device. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller
+/// registers; PGAS_COLD marks out-of-line code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many
+/// callers.
 #if defined(__CUDACC__)
 #if !defined(PGAS_INLINED)  // tests that only compile the headers define it as `inline`: half the compile time
 #define PGAS_INLINED __forceinline__

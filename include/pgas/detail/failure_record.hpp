@@ -108,7 +108,8 @@ static_assert(sizeof(failure_record) == 64);
 /// host.
 inline constexpr std::uint32_t most_answers = 128;
 
-/// Host memory that kernels can read, one per PE and world. The host writes the first line; kernels write the records.
+/// Host memory that kernels can read, one per PE and world. The host writes the first cache line; kernels write the
+/// records.
 struct alignas(128) control_block {
   std::uint32_t abort;  ///< 0: continue; otherwise 1 + the PE that failed, or abort_no_pe
   std::uint32_t

@@ -84,9 +84,9 @@ class core_sharing {
 };
 
 /// The time that a waiting thread sleeps: a quarter of the time that it has waited. During a sleep of less than 20 us
-/// no other thread gets the core. The sleep is short even if an event wakes the thread. In Linux with lazy preemption,
-/// if another core wakes a thread, the thread may start only at the next tick, some milliseconds later. If a timer on
-/// the thread's own core wakes the thread, it starts immediately.
+/// no other thread gets the core. The sleep is short even if an event can wake the thread: in Linux with lazy
+/// preemption, a thread that another core wakes may start only at the next tick, some milliseconds later. A thread that
+/// a timer of its own core wakes starts immediately.
 [[nodiscard]] constexpr std::uint64_t sleep_after(std::uint64_t waited_ns) noexcept {
   constexpr std::uint64_t shortest_ns = 20'000;
   constexpr std::uint64_t longest_ns = 1'000'000;

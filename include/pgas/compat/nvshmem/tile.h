@@ -81,7 +81,7 @@ template <std::size_t I, class Tile>
 inline constexpr bool is_known_contiguous =
     known_contiguous<I>(static_cast<std::remove_cv_t<decltype(detail::some<Tile>().stride())>*>(nullptr));
 
-/// The number of elements along dimension `I` that are inside the matrix, out of `whole` elements.
+/// Among `whole` elements along dimension `I`, the number of elements that are inside the matrix.
 template <std::size_t I, class Coord>
 [[nodiscard]] PGAS_HD constexpr std::ptrdiff_t inside(std::ptrdiff_t whole, const Coord& first_coord,
                                                       const Coord& end_coord) {
