@@ -86,7 +86,7 @@ class PGAS_API bootstrap {
 ///
 /// Empty strings and -1 mean "not given".
 struct bootstrap_options {
-  std::string method = "auto";                ///< auto, pmix, tcp, local or singleton
+  std::string method = "auto";                ///< name of the bootstrap: auto, pmix, tcp, local or singleton
   std::chrono::milliseconds timeout{60'000};  ///< time limit for all PEs to join
   int rank = -1;                              ///< rank of this process
   int size = -1;                              ///< the number of processes

@@ -56,7 +56,7 @@ struct config {
   bool sigusr1 = false;  ///< PGAS_SIGUSR1: a PE logs its waits on this signal
   std::string trace;     ///< PGAS_TRACE: path of the trace; "" is none; %r is the PE, %h the host, %p the process id
   int trace_sample = 1;  ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
-  std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: none
+  std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: no waits
   bool lent_memory = false;  ///< PGAS_LENT_MEMORY: NVSHMEM programs copy through the memory of nvshmemx_give_smem()
 
   /// @brief The defaults with the environment applied.

@@ -33,7 +33,7 @@ enum class code : int {
   handle_exchange = 203,  ///< no kind of handle works between all PEs
   handle_invalid = 204,   ///< a received handle was truncated, foreign or of another size
   asymmetric_call = 205,  ///< PEs called a collective with different arguments
-  invalid_free = 206,     ///< freed twice, or not the start of an allocation
+  invalid_free = 206,     ///< memory was freed twice, or the pointer is not the start of an allocation
   // arguments
   pe_out_of_range = 301,   ///< PE number not in 0..n_pes-1
   outside_heap = 302,      ///< pointer, or part of its range, is not symmetric memory

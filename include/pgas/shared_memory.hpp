@@ -53,7 +53,7 @@ enum class whole_block : unsigned char { refuse, allow };
 
 /// @brief The options of shared memory.
 struct shared_memory_options {
-  access importers = access::read_write;    ///< an error if the system cannot enforce read_only
+  access importers = access::read_write;    ///< read_only is an error if the system cannot enforce it
   whole_block block = whole_block::refuse;  ///< for shared_memory::share()
 };
 
@@ -85,7 +85,7 @@ struct opener {
   /// own
   pid_t pid = 0;
   uid_t uid = 0;                                ///< its user
-  std::chrono::system_clock::time_point since;  ///< time of its first open
+  std::chrono::system_clock::time_point since;  ///< time when the process first opened the memory
 };
 
 /// @brief The process that shares memory.

@@ -77,7 +77,7 @@ struct collective_call {
   size_t count = 0;
   size_t element_bytes = 1;
   int root = 0;              ///< for a broadcast
-  number type = number::u8;  ///< used by reductions only, as is the next member
+  number type = number::u8;  ///< only reductions use this and the next data member
   reduction op = reduction::sum;
 };
 

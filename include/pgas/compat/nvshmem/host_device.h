@@ -98,7 +98,7 @@ __device__ PGAS_INLINED bool pgas_nvshmem_has_team(nvshmem_team_t team) {
   return team >= 0 && team < pgas_nvshmem_max_teams && pgas_nvshmem_device_state.teams[team].n_pes() != 0;
 }
 
-/// The team with this number, which must exist.
+/// The team with this number. The team must exist.
 #define PGAS_NVSHMEM_TEAM(TEAM) pgas_nvshmem_device_state.teams[TEAM]
 
 /// Calls a collective of a team and returns its status.

@@ -47,13 +47,13 @@ void pgas_shmem_no_such_type(void);
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST), PGAS_SHMEM_ROW(int8_t, PRE##int8##POST), \
       PGAS_SHMEM_ROW(int16_t, PRE##int16##POST)
 
-/// Selects by the type of the first argument.
+/// Selects a function by the type of the first argument.
 #define PGAS_SHMEM_BY_FIRST(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
-/// Selects by the type of the second argument; the first argument is a team.
+/// Selects a function by the type of the second argument; the first argument is a team.
 #define PGAS_SHMEM_BY_SECOND(TYPES, POST, ...) \
   _Generic((PGAS_SHMEM_SECOND(__VA_ARGS__)), TYPES(shmem_, POST), default : pgas_shmem_no_such_type)(__VA_ARGS__)
-/// Selects by the type of the first argument that is not a context.
+/// Selects a function by the type of the first argument that is not a context.
 #define PGAS_SHMEM_BY_DATA(TYPES, POST, ...)                                             \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t                                  \
            : _Generic((PGAS_SHMEM_SECOND(__VA_ARGS__)), TYPES(shmem_ctx_, POST), default \

@@ -21,7 +21,7 @@ PGAS_SHMEM_DECLARE(void, query_initialized, (int* initialized))
 /// Collective: leaves the world. Without a world the call has no effect. If a program exits without this call, it
 /// leaves the world during exit if the status is 0, and aborts the world otherwise.
 PGAS_SHMEM_DECLARE(void, finalize, (void))
-/// Ends the processes of all PEs with this status.
+/// Ends the processes of all PEs with the exit status `status`.
 PGAS_SHMEM_DECLARE(void, global_exit, (int status))
 
 PGAS_SHMEM_DECLARE(int, my_pe, (void))

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// Calls shmem_init(); the number is ignored.
+/// Calls shmem_init(); `npes` is ignored.
 PGAS_SHMEM_API void start_pes(int npes);
 PGAS_SHMEM_API int _my_pe(void);
 PGAS_SHMEM_API int _num_pes(void);

@@ -51,7 +51,7 @@ PGAS_SHMEM_DECLARE(void, fence, (void))
 PGAS_SHMEM_DECLARE(void, ctx_fence, (shmem_ctx_t ctx))
 PGAS_SHMEM_DECLARE(void, quiet, (void))
 PGAS_SHMEM_DECLARE(void, ctx_quiet, (shmem_ctx_t ctx))
-/// Completes the operations to these PEs.
+/// Completes the operations to the listed PEs.
 PGAS_SHMEM_DECLARE_CTX(void, pe_quiet, const int* target_pes, size_t npes)
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ PGAS_FN void mbarrier_init(mbarrier_word at, std::uint32_t arrivals) {
 PGAS_FN void mbarrier_end(mbarrier_word at) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at) : "memory");
 }
-/// Arrives, and announces `bytes` bytes.
+/// Arrives at the mbarrier, and announces that `bytes` bytes will arrive.
 PGAS_FN void mbarrier_expect(mbarrier_word at, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
