@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pgas/pgas.hpp"
@@ -116,6 +117,27 @@ TEST(Stats, of_operations_on_streams_are_kept_apart) {
     EXPECT_EQ(proxy.get_bytes, world.pe(pe).direct ? 0 : 160 * k) << context;
   }
   EXPECT_EQ(calls_of(after, "synchronize"), calls_of(before, "synchronize") + 1);
+  world.barrier_all();
+}
+
+TEST(Stats, a_list_takes_one_command_for_5461_blocks) {
+  constexpr std::size_t n = 6000;
+  pgas::world world = pgas::world::join();
+  auto theirs = world.allocate<std::uint64_t>(2 * n, pgas::initialize::zero);
+  auto mine = world.allocate<std::uint64_t>(n, pgas::initialize::zero);
+  world.barrier_all();
+  using to_side = pgas::page_side<void, std::int32_t>;
+  using from_side = pgas::page_side<const void, std::int32_t>;
+  for (int pe = 0; pe < world.n_pes(); ++pe)
+    for (const auto& [blocks, commands] : {std::pair{std::size_t{5461}, std::uint64_t{1}}, {n, 2}}) {
+      const auto index = static_cast<std::size_t>(pe);
+      const operation_counts before = world.stats().peers[index].proxy;
+      pgas::put_list(world, {to_side{theirs.data(), 16}, from_side{mine.data(), 8}, 8, blocks}, pe);
+      pgas::get_list(world, {to_side{mine.data(), 8}, from_side{theirs.data(), 16}, 8, blocks}, pe);
+      const operation_counts after = world.stats().peers[index].proxy;
+      const operation_counts expected{commands, 8 * blocks, commands, 8 * blocks, 0, 0};
+      expect_equal(after - before, world.pe(pe).direct ? operation_counts{} : expected, "PE " + std::to_string(pe));
+    }
   world.barrier_all();
 }
 

@@ -48,6 +48,10 @@ enum class command_kind : std::uint8_t {
   signal,            ///< put_signal without data. No answer
   fence,             ///< orders earlier commands to PE `pe` before later ones. No answer
   quiet,             ///< Answer: all earlier commands to `pe` (-1: to all PEs) are complete
+  /// Copies the blocks of an array of listed_block to PE `pe`. The array starts at `local` and has `bytes` bytes, for
+  /// at most workspace_view::most_listed blocks. Answer: the array may be reused.
+  put_list,
+  get_list,  ///< put_list in the other direction
 };
 
 /// One operation. A command is one cache line: the proxy polls the line that a producer will write next.
@@ -70,6 +74,14 @@ struct alignas(64) command {
 static_assert(sizeof(command) == 64);
 
 inline constexpr std::uint32_t no_answer = 0xffffffffu;
+
+/// One block of a put_list or a get_list.
+struct listed_block {
+  std::uint64_t offset;  ///< in the slot of the other PE
+  std::uint64_t local;   ///< an address, as command::local
+  std::uint64_t bytes;   ///< may be 0
+};
+static_assert(sizeof(listed_block) == 24);
 
 /// The proxy's answer to a command.
 struct alignas(32) answer {
@@ -117,6 +129,7 @@ struct ring_view {
 /// A group reserves at most one unit, and always releases the unit.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
+  static constexpr std::size_t most_listed = unit_bytes / sizeof(listed_block);  ///< the blocks of a put_list
 
   std::byte* units = nullptr;
   std::uint64_t* next = nullptr;

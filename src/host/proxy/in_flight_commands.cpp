@@ -10,9 +10,11 @@ namespace pgas::detail {
 const char* operation_name(const command& cmd) {
   switch (cmd.kind) {
     case command_kind::put:
+    case command_kind::put_list:
     case command_kind::put_strided: return name_of(operation::put);
     case command_kind::put_value: return name_of(operation::p);
     case command_kind::get:
+    case command_kind::get_list:
     case command_kind::get_strided: return name_of(operation::get);
     case command_kind::get_value: return name_of(operation::g);
     case command_kind::atomic: return name_of(operation_of(cmd.update, true));
@@ -107,6 +109,7 @@ void in_flight_commands::signal_sent() noexcept {
 
 void in_flight_commands::all_issued(proxy_op& op) {
   op.issued = true;
+  op.list = {};
   answer_reusable(op);
   if (op.parts == 0) data_done(op);
 }

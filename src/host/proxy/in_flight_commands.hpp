@@ -25,6 +25,11 @@ class in_flight_commands;
   return has_data ? cmd.bytes : 0;
 }
 
+/// Whether a command copies from the other PE to an address of this PE.
+[[nodiscard]] inline bool fetches_to_memory(const command& cmd) {
+  return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided || cmd.kind == command_kind::get_list;
+}
+
 /// A command whose answer a producer waits for.
 struct awaited_command {
   command cmd{};
@@ -41,23 +46,22 @@ struct proxy_op {
 
   command cmd{};
   in_flight_commands* owner = nullptr;
-  std::uint64_t number = 0;       ///< the command's number in the ring
-  std::uint64_t block = 0;        ///< the first block that has not been issued completely
-  std::uint64_t at = 0;           ///< the issued bytes of that block
-  std::uint32_t parts = 0;        ///< the issued parts of the data that have not arrived yet
-  std::uint32_t local_parts = 0;  ///< the parts whose transfer still reads or writes `local`
-  bool issued = false;            ///< all data is issued
-  bool unordered = false;         ///< the data does not arrive in the order of messages
-  bool data_done = false;         ///< the data has taken effect
+  std::vector<listed_block> list;  ///< the blocks of a put_list or a get_list
+  std::uint64_t number = 0;        ///< the command's number in the ring
+  std::uint64_t block = 0;         ///< the first block that has not been issued completely
+  std::uint64_t at = 0;            ///< the issued bytes of that block
+  std::uint32_t parts = 0;         ///< the issued parts of the data that have not arrived yet
+  std::uint32_t local_parts = 0;   ///< the parts whose transfer still reads or writes `local`
+  bool issued = false;             ///< all data is issued
+  bool unordered = false;          ///< the data does not arrive in the order of messages
+  bool data_done = false;          ///< the data has taken effect
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
   /// The start time of the command; set if the command has an answer or is recorded.
   std::chrono::steady_clock::time_point since;
 
-  [[nodiscard]] bool fetches() const noexcept {
-    return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;
-  }
+  [[nodiscard]] bool fetches() const noexcept { return fetches_to_memory(cmd); }
   [[nodiscard]] bool has_signal() const noexcept {
     return cmd.kind == command_kind::put_signal || cmd.kind == command_kind::put_value_signal ||
            cmd.kind == command_kind::signal;
@@ -120,6 +124,8 @@ class in_flight_commands {
     ++op.parts;
     ++op.local_parts;
   }
+  /// Called when the array of a put_list or a get_list has been read.
+  void list_read(proxy_op& op) { answer(op, 0, 0); }
   /// Called when all data is in messages or with the transport.
   void all_issued(proxy_op& op);
   void part_done(proxy_op& op);

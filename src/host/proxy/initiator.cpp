@@ -10,12 +10,23 @@ namespace pgas::detail {
 namespace {
 
 constexpr std::size_t commands_per_turn = 256;
+constexpr std::size_t most_waiting_lists = 16;  // for one PE; limits the memory of their arrays
 
 [[nodiscard]] bool is_strided(const command& cmd) {
   return cmd.kind == command_kind::put_strided || cmd.kind == command_kind::get_strided;
 }
-[[nodiscard]] std::uint64_t block_of(const command& cmd) { return is_strided(cmd) ? cmd.block : cmd.bytes; }
-[[nodiscard]] std::uint64_t blocks_of(const command& cmd) { return is_strided(cmd) ? cmd.bytes / cmd.block : 1; }
+[[nodiscard]] bool is_list(const command& cmd) {
+  return cmd.kind == command_kind::put_list || cmd.kind == command_kind::get_list;
+}
+/// The bytes of the block in progress.
+[[nodiscard]] std::uint64_t block_of(const proxy_op& op) {
+  if (is_list(op.cmd)) return op.list[op.block].bytes;
+  return is_strided(op.cmd) ? op.cmd.block : op.cmd.bytes;
+}
+[[nodiscard]] std::uint64_t blocks_of(const proxy_op& op) {
+  if (is_list(op.cmd)) return op.list.size();
+  return is_strided(op.cmd) ? op.cmd.bytes / op.cmd.block : 1;
+}
 [[nodiscard]] std::int64_t local_step(const command& cmd) {
   return is_strided(cmd) ? static_cast<std::int64_t>(cmd.value[0]) : 0;
 }
@@ -29,6 +40,12 @@ struct place {
   std::uint64_t offset;
 
   explicit place(const proxy_op& op) {
+    if (is_list(op.cmd)) {
+      const listed_block& block = op.list[op.block];
+      local = reinterpret_cast<std::byte*>(block.local) + op.at;
+      offset = block.offset + op.at;
+      return;
+    }
     const auto block = static_cast<std::int64_t>(op.block);
     local =
         reinterpret_cast<std::byte*>(op.cmd.local) + block * local_step(op.cmd) + static_cast<std::ptrdiff_t>(op.at);
@@ -60,7 +77,7 @@ struct inline_value {
 
 void advance_by(proxy_op& op, std::size_t bytes) {
   op.at += bytes;
-  if (op.at < block_of(op.cmd)) return;
+  if (op.at < block_of(op)) return;
   op.at = 0;
   ++op.block;
 }
@@ -68,7 +85,8 @@ void advance_by(proxy_op& op, std::size_t bytes) {
 }  // namespace
 
 std::string initiator::validate(const command& cmd, const in_flight_commands& from) const {
-  if (cmd.kind > command_kind::quiet) return fmt::format("is of the unknown kind {}", static_cast<unsigned>(cmd.kind));
+  if (cmd.kind > command_kind::get_list)
+    return fmt::format("is of the unknown kind {}", static_cast<unsigned>(cmd.kind));
   const int lowest = cmd.kind == command_kind::quiet ? -1 : 0;
   if (cmd.pe < lowest || cmd.pe >= state_.settings.n)
     return fmt::format("is for PE {}, but there are PEs 0 to {} only", cmd.pe, state_.settings.n - 1);
@@ -76,6 +94,9 @@ std::string initiator::validate(const command& cmd, const in_flight_commands& fr
     return fmt::format("names answer cell {}, which does not exist", cmd.answer);
   if (is_strided(cmd) && cmd.bytes != 0 && (cmd.block == 0 || cmd.bytes % cmd.block != 0))
     return fmt::format("moves {} bytes in blocks of {}", cmd.bytes, cmd.block);
+  if (is_list(cmd) &&
+      (cmd.bytes % sizeof(listed_block) != 0 || cmd.bytes > workspace_view::most_listed * sizeof(listed_block)))
+    return fmt::format("has a list of {} bytes", cmd.bytes);
   if (const inline_value value = inline_value_of(cmd); value.at != nullptr && cmd.bytes > value.room)
     return fmt::format("has a value of {} bytes", cmd.bytes);
   return {};
@@ -92,11 +113,12 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
       invalid = fmt::format("command {} of a ring {}: was the ring's memory overwritten?", source.taken(), because);
       break;
     }
-    if (!start(from, *next)) {
+    command cmd = *next;
+    if (!start(from, cmd)) {
       blocked = true;
       break;
     }
-    count(*next);
+    count(cmd);
     source.take();
   }
   from.set_blocked(blocked || from.full());
@@ -114,8 +136,7 @@ void initiator::count(const command& cmd) noexcept {
   if (signals) ++counts.signals;
   const std::uint64_t bytes = bytes_of(cmd);
   if (bytes == 0) return;
-  const bool gets =
-      cmd.kind == command_kind::get || cmd.kind == command_kind::get_value || cmd.kind == command_kind::get_strided;
+  const bool gets = fetches_to_memory(cmd) || cmd.kind == command_kind::get_value;
   ++(gets ? counts.gets : counts.puts);
   (gets ? counts.get_bytes : counts.put_bytes) += bytes;
 }
@@ -134,7 +155,7 @@ bool initiator::drop_commands(in_flight_commands& from) {
   return source.taken() != before;
 }
 
-bool initiator::start(in_flight_commands& from, const command& cmd) {
+bool initiator::start(in_flight_commands& from, command& cmd) {
   if (cmd.kind == command_kind::quiet) {
     from.quiet(from.start(cmd, false));
     if (cmd.pe >= 0) state_.await_acks(state_.to(cmd.pe));
@@ -145,11 +166,12 @@ bool initiator::start(in_flight_commands& from, const command& cmd) {
     from.complete(from.start(cmd, false));
     return true;
   }
-  const bool bulk = bytes_of(cmd) > state_.eager && inline_value_of(cmd).at == nullptr;
+  const bool bulk = is_list(cmd) || (bytes_of(cmd) > state_.eager && inline_value_of(cmd).at == nullptr);
   if (!from.is_ordered(cmd.pe, bulk)) {
     state_.await_acks(state_.to(cmd.pe));
     return false;
   }
+  if (is_list(cmd)) return start_list(from, cmd);
   if (bulk) {
     start_bulk(from, cmd);
     return true;
@@ -166,8 +188,7 @@ bool initiator::start(in_flight_commands& from, const command& cmd) {
 bool initiator::start_data(in_flight_commands& from, const command& cmd) {
   const auto total = static_cast<std::size_t>(bytes_of(cmd));
   peer_state& to = state_.to(cmd.pe);
-  const bool requests =
-      cmd.kind == command_kind::get_value || cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;
+  const bool requests = fetches_to_memory(cmd) || cmd.kind == command_kind::get_value;
   if (total > 0) {
     if (requests && !may_request(to, total)) return false;
     if (!to.out.reserve(message_op_overhead + (requests ? 0 : padded(total)))) return false;
@@ -179,9 +200,33 @@ bool initiator::start_data(in_flight_commands& from, const command& cmd) {
 }
 
 void initiator::start_bulk(in_flight_commands& from, const command& cmd) {
-  peer_state& to = state_.to(cmd.pe);
   proxy_op& op = from.start(cmd, true);
   if (op.has_signal()) from.defer_signal(op);
+  queue_bulk(op);
+}
+
+/// Reads the whole array before the first block is copied, because other groups wait for the memory of the array.
+/// @param cmd `bytes` becomes the number of bytes of all blocks
+bool initiator::start_list(in_flight_commands& from, command& cmd) {
+  if (state_.to(cmd.pe).bulk_ops.size() >= most_waiting_lists) return false;
+  std::vector<listed_block> list(static_cast<std::size_t>(cmd.bytes) / sizeof(listed_block));
+  if (!list.empty()) {
+    state_.memory.read(reinterpret_cast<std::byte*>(list.data()), reinterpret_cast<const std::byte*>(cmd.local),
+                       {static_cast<std::size_t>(cmd.bytes)});
+    state_.output.complete_reads();
+  }
+  std::erase_if(list, [](const listed_block& each) { return each.bytes == 0; });
+  cmd.bytes = 0;
+  for (const listed_block& each : list) cmd.bytes += each.bytes;
+  proxy_op& op = from.start(cmd, true);
+  op.list = std::move(list);
+  from.list_read(op);
+  queue_bulk(op);
+  return true;
+}
+
+void initiator::queue_bulk(proxy_op& op) {
+  peer_state& to = state_.to(op.cmd.pe);
   to.bulk_ops.push(&op);
   if (to.bulk_ops.size() == 1) advance_bulk_ops(to);
   state_.touch(to);
@@ -251,10 +296,10 @@ void initiator::advance_bulk_ops(peer_state& to) {
 
 /// Issues as many parts as may be in flight. Returns whether all parts are issued.
 bool initiator::advance(peer_state& to, proxy_op& op) {
-  const std::uint64_t blocks = blocks_of(op.cmd);
+  const std::uint64_t blocks = blocks_of(op);
   while (op.block < blocks) {
     const place next(op);
-    const std::uint64_t block = block_of(op.cmd);
+    const std::uint64_t block = block_of(op);
     const std::uint64_t left = block - op.at;
     const exposed_segments::segment* remote = block > state_.eager ? to.memory.find(next.offset) : nullptr;
     const bool by_chunk = remote != nullptr && transport_may_use(next.local, static_cast<std::size_t>(left));
@@ -278,7 +323,7 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
   constexpr std::size_t cache_line = 64;
   const place next(op);
   const std::uint64_t into = next.offset - remote.offset;
-  const std::size_t bytes = chunk_size(next.offset, std::min(block_of(op.cmd) - op.at, remote.bytes - into),
+  const std::size_t bytes = chunk_size(next.offset, std::min(block_of(op) - op.at, remote.bytes - into),
                                        state_.settings.chunk_bytes, cache_line);
   const std::uint64_t key = state_.chunks.take();
   state_.chunks[key] = {&op, &to};
@@ -300,10 +345,11 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
 bool initiator::issue_message_op(peer_state& to, proxy_op& op) {
   const command& cmd = op.cmd;
   const place next(op);
-  const std::uint64_t block = block_of(cmd);
+  const std::uint64_t block = block_of(op);
   block_list local{static_cast<std::size_t>(block), 1, local_step(cmd)};
   if (op.at == 0 && block <= state_.payload) {
-    local.count = static_cast<std::size_t>(std::min(blocks_of(cmd) - op.block, state_.payload / block));
+    if (is_strided(cmd))
+      local.count = static_cast<std::size_t>(std::min(blocks_of(op) - op.block, state_.payload / block));
   } else {
     constexpr std::size_t word = 8;
     local.bytes = chunk_size(next.offset, block - op.at, state_.payload, word);

@@ -36,11 +36,13 @@ class initiator {
  private:
   [[nodiscard]] std::string validate(const command& cmd, const in_flight_commands& from) const;
   /// Each of these functions starts a command, unless the command has to wait. Returns whether it has started.
-  [[nodiscard]] bool start(in_flight_commands& from, const command& cmd);
+  [[nodiscard]] bool start(in_flight_commands& from, command& cmd);
   [[nodiscard]] bool start_data(in_flight_commands& from, const command& cmd);
   [[nodiscard]] bool start_signal(in_flight_commands& from, const command& cmd);
   [[nodiscard]] bool start_atomic(in_flight_commands& from, const command& cmd);
   void start_bulk(in_flight_commands& from, const command& cmd);
+  [[nodiscard]] bool start_list(in_flight_commands& from, command& cmd);
+  void queue_bulk(proxy_op& op);
 
   [[nodiscard]] bool advance(peer_state& to, proxy_op& op);
   [[nodiscard]] bool advance_by_message(peer_state& to, proxy_op& op);

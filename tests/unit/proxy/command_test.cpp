@@ -97,6 +97,10 @@ TEST_P(proxy_commands, nothing_moves_where_there_are_no_bytes) {
   ring.push(put_value(1, 0, 1, 0));
   ring.call(strided(command_kind::put_strided, 1, 0, 8, nullptr, 8, 0, 5));
   ring.call(strided(command_kind::get_strided, 1, 0, 8, nullptr, 8, 5, 0));
+  ring.call(list(command_kind::put_list, 1, {}));
+  ring.call(list(command_kind::get_list, 1, {}));
+  const std::vector<detail::listed_block> empty{{0, 0, 0}, {8, 0, 0}};
+  ring.call(list(command_kind::put_list, 1, empty));
   ring.call(put_signal(1, 0, nullptr, 0, 8, 3));
   ring.quiet();
   EXPECT_EQ(world[1].word(0), 0u);
@@ -149,6 +153,69 @@ TEST_P(proxy_commands, blocks_at_regular_distances_go_both_ways) {
                       s.local_step, s.bytes, s.count));
     ASSERT_EQ(back, back_expected) << s.bytes << " x " << s.count;
   }
+}
+
+TEST_P(proxy_commands, lists_go_both_ways) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  constexpr std::size_t large = 1'500'001;
+  struct shape {
+    std::size_t bytes, count;
+  };
+  // The first blocks of a list have the sizes 0, 1 and `large`.
+  for (const shape& s : {shape{1, 10}, {24, 5000}, {2048, 300}, {9000, 40}, {100'003, 5}}) {
+    const std::size_t step = s.bytes + 5;
+    const std::size_t total = 3 + large + s.count * step;
+    const std::vector<std::byte> local = pattern(total, 5);
+    std::vector<std::byte> expected = pattern(total, 6);
+    std::memcpy(world[1].slot(), expected.data(), total);
+    std::vector<detail::listed_block> blocks;
+    const auto add = [&](std::size_t to, std::size_t from, std::size_t bytes) {
+      blocks.push_back({to, reinterpret_cast<std::uintptr_t>(local.data() + from), bytes});
+      std::memcpy(expected.data() + to, local.data() + from, bytes);
+    };
+    add(0, 0, 0);
+    add(1, 2, 1);
+    add(3, 3, large);
+    for (std::size_t i = 0; i < s.count; ++i) add(3 + large + i * step, 3 + large + (s.count - 1 - i) * step, s.bytes);
+    ring.call(list(command_kind::put_list, 1, blocks));
+    const std::vector<detail::listed_block> sent = blocks;
+    blocks.assign(blocks.size(), {~std::uint64_t{0}, 0, ~std::uint64_t{0}});  // after the answer the array is not read
+    ring.quiet();
+    ASSERT_EQ(std::memcmp(world[1].slot(), expected.data(), total), 0) << s.bytes << " x " << s.count;
+
+    std::vector<std::byte> back = pattern(total, 7);
+    std::vector<std::byte> back_expected = back;
+    blocks = sent;
+    for (detail::listed_block& each : blocks) {
+      const std::size_t at = each.local - reinterpret_cast<std::uintptr_t>(local.data());
+      std::memcpy(back_expected.data() + at, local.data() + at, each.bytes);
+      each.local = reinterpret_cast<std::uintptr_t>(back.data() + at);
+    }
+    ring.call(list(command_kind::get_list, 1, blocks));
+    ring.quiet(1);
+    ASSERT_TRUE(back == back_expected) << s.bytes << " x " << s.count;
+  }
+}
+
+TEST_P(proxy_commands, a_signal_after_many_lists_follows_their_data) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  constexpr std::uint64_t lists = 100;  // more than may wait for one PE
+  constexpr std::uint64_t each = 500;
+  const std::vector<std::byte> local = pattern(lists * each * 8, 3);
+  for (std::uint64_t k = 0; k < lists; ++k) {
+    std::vector<detail::listed_block> blocks;
+    for (std::uint64_t i = 0; i < each; ++i) {
+      const std::uint64_t at = (k + i * lists) * 8;
+      blocks.push_back({64 + at, reinterpret_cast<std::uintptr_t>(local.data() + at), 8});
+    }
+    ring.call(list(command_kind::put_list, 1, blocks));
+  }
+  ring.push(signal(1, 0, 1));
+  wait_for("the signal", [&] { return load_acquire(world[1].word(0)) == 1; });
+  EXPECT_EQ(std::memcmp(world[1].slot() + 64, local.data(), local.size()), 0);
+  ring.quiet();
 }
 
 TEST_P(proxy_commands, atomic_operations_of_all_kinds_return_the_old_value) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "pgas/detail/proxy_ring.hpp"
 
@@ -131,6 +132,13 @@ class producer {
   what.block = static_cast<std::uint32_t>(bytes);
   what.value[0] = static_cast<std::uint64_t>(local_step);
   what.value[1] = static_cast<std::uint64_t>(remote_step);
+  return what;
+}
+/// @param blocks must stay valid until the answer
+[[nodiscard]] inline detail::command list(detail::command_kind kind, int pe,
+                                          const std::vector<detail::listed_block>& blocks) {
+  detail::command what = put(pe, 0, blocks.data(), blocks.size() * sizeof(detail::listed_block));
+  what.kind = kind;
   return what;
 }
 [[nodiscard]] inline detail::command atomic(int pe, std::uint64_t offset, detail::atomic_update update,

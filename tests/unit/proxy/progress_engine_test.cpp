@@ -190,8 +190,12 @@ TEST(progress_engine, invalid_commands_end_the_world_once) {
                              make(static_cast<detail::command_kind>(77), 1),
                              make(detail::command_kind::quiet, -2),
                              strided(detail::command_kind::put_strided, 1, 0, 0, nullptr, 0, ~std::uint64_t{0}, 3),
-                             get_value(1, 0)};
+                             get_value(1, 0),
+                             list(detail::command_kind::put_list, 1, std::vector<detail::listed_block>(1)),
+                             list(detail::command_kind::get_list, 1, {})};
   wrong[6].answer = 16;
+  wrong[7].bytes -= 1;
+  wrong[8].bytes = (detail::workspace_view::most_listed + 1) * sizeof(detail::listed_block);
   for (const detail::command& each : wrong) {
     stepped_world world(2);
     const producer ring = world.produce(0);

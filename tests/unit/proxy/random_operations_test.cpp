@@ -1,6 +1,7 @@
 // Random operations of all PEs, compared with a model of the memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -89,7 +90,7 @@ class random_pe {
     std::vector<std::byte>& model = model_[static_cast<std::size_t>(pe)];
     const std::size_t bytes = any_size();
     const std::size_t at = below(region - bytes);
-    switch (below(9)) {
+    switch (below(10)) {
       case 0:
       case 1: {
         order(pe, {at, at + bytes});
@@ -144,6 +145,27 @@ class random_pe {
           ring_.push(put_value_signal(pe, base() + at, value, signaled, 8 * (shared_words - 1), 1));
         else
           ring_.call(put_signal(pe, base() + at, data.data(), signaled, 8 * (shared_words - 1), 1));
+        break;
+      }
+      case 8: {
+        const bool puts = below(2) == 0;
+        const std::size_t span = below(20) == 0 ? below(100'000) + 1 : below(3000) + 1;
+        const std::size_t start = below(region - span);
+        order(pe, {start, start + span});
+        std::vector<std::byte> data = pattern(span, static_cast<unsigned>(random_()));
+        std::vector<std::byte> expected = data;
+        std::vector<detail::listed_block> blocks;
+        for (std::size_t i = 0; i < span; ++i) {
+          const std::size_t size = std::min(below(5) == 0 ? below(20'000) : below(200), span - i);
+          blocks.push_back({base() + start + i, reinterpret_cast<std::uintptr_t>(data.data() + i), size});
+          std::memcpy((puts ? model.data() + start : expected.data()) + i,
+                      (puts ? data.data() : model.data() + start) + i, size);
+          i += size;  // one byte between two blocks is not copied
+        }
+        std::shuffle(blocks.begin(), blocks.end(), random_);
+        ring_.call(list(puts ? command_kind::put_list : command_kind::get_list, pe, blocks));
+        ring_.quiet(pe);  // the data is in use until the list is complete
+        EXPECT_EQ(data, expected) << "list of " << blocks.size();
         break;
       }
       default: {

@@ -58,8 +58,6 @@ struct list_walk {
     hop = subgroups / parts;
   }
   [[nodiscard]] PGAS_FN bool ended() const { return at >= list->size(); }
-  /// Whether this thread represents its block in operations by one thread.
-  [[nodiscard]] PGAS_FN bool is_leader() const { return in_subgroup.rank == 0 && part == 0; }
 };
 
 /// Copies one thread's share of a list. @param distance bytes from the symmetric address to the peer's memory
@@ -98,10 +96,10 @@ template <PGAS_IS(group) G>
   return broadcast(g, found);
 }
 
-/// A list whose blocks are checked or passed to the proxy. In the local memory of its thread, like a list_walk.
+/// A list whose blocks are checked. In the local memory of its thread, like a list_walk.
 struct list_call {
   list_walk walk;
-  std::int32_t pe;  ///< for the checks: in the context's team; for the proxy: in the world
+  std::int32_t pe;  ///< in the context's team
 
   PGAS_FN list_call(const copy_list* all, slice me, std::int32_t its_pe) : walk(all, 0, me), pe(its_pe) {}
 };
@@ -133,38 +131,104 @@ PGAS_COLD void check_list(const context& ctx, G g, list_call call) {
   exit_if_any(g, !sound_list<Direction>(&ctx, &call, &mapped));
 }
 
-/// Submits the block in progress to the proxy. @return False if a wait failed and the thread must end.
+/// A group's share of a list for a proxied PE, and the blocks that the group submits next. The struct is in the local
+/// memory of its thread, like a list_walk.
+struct list_share {
+  const copy_list* list;
+  proxy_queue queue;
+  std::int32_t pe;     ///< the number in the world
+  slice in_group;      ///< this thread in the group
+  std::size_t at;      ///< the first block that is not submitted
+  std::size_t end;     ///< the end of the share
+  std::size_t count;   ///< the blocks that are submitted next
+  reserved_unit unit;  ///< holds these blocks; `number` is valid on the first thread only
+
+  /// @param me this thread among all threads that share the list. The threads of the group are neighbours.
+  PGAS_FN list_share(const copy_list* all, proxy_queue to, std::int32_t its_pe, slice group, slice me)
+      : list(all), queue(to), pe(its_pe), in_group(group), at(0), end(all->size()), count(0), unit{nullptr, 0} {
+    const std::uint32_t groups = me.size / group.size;
+    const std::uint32_t number = me.rank / group.size;
+    at = all->size() / groups * number;
+    if (number + 1 != groups) end = at + all->size() / groups;
+  }
+};
+
+/// Submits one block to the proxy. @return False if a wait failed and the thread must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool submit_listed(proxy_queue queue, const list_call* call) {
+[[nodiscard]] PGAS_COLD bool submit_block(const list_share* share, const copy_block* block) {
   constexpr bool put = Direction == direction::put;
-  const copy_block block = (*call->walk.list)[call->walk.at];
   const proxied_copy one{
-      queue, call->pe, put ? block.to : block.from, put ? block.from : block.to, block.bytes, completion::submitted};
-  const op_info about{put ? operation::put : operation::get, one.pe, queue.offset(one.remote)};
+      share->queue,         share->pe, put ? block->to : block->from, put ? block->from : block->to, block->bytes,
+      completion::submitted};
+  const op_info about{put ? operation::put : operation::get, one.pe, share->queue.offset(one.remote)};
   if (one.bytes == 0) return true;
   if (!is_inline(&one)) return submit_whole(&one, about.what, put ? command_kind::put : command_kind::get);
-  if constexpr (put) return put_inline(queue, about, one.local, one.bytes, slice{0, 1});
-  return get_inline(queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
+  if constexpr (put) return put_inline(share->queue, about, one.local, one.bytes, slice{0, 1});
+  return get_inline(share->queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
 }
 
-/// Submits the blocks that this thread represents to the proxy. @return False if a wait failed and the thread must end.
+/// Writes this thread's part of the next blocks to the unit. Without a unit, and if the proxy cannot access the local
+/// memory of a block, submits the block. @return False if a wait failed and the thread must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool submit_list(proxy_queue queue, list_call* call) {
-  if (!call->walk.is_leader()) return true;
-  for (call = opaque(call); !call->walk.ended(); call->walk.at += call->walk.hop) {
-    if (!submit_listed<Direction>(queue, call)) return false;
+[[nodiscard]] PGAS_COLD bool list_blocks(list_share* share) {
+  constexpr bool put = Direction == direction::put;
+  share = opaque(share);
+  PGAS_ROLLED
+  for (std::size_t i = share->in_group.rank; i < share->count; i += share->in_group.size) {
+    const copy_block block = (*share->list)[share->at + i];
+    const bool listed = share->unit.at != nullptr && is_global(put ? block.from : block.to);
+    if (!listed && !submit_block<Direction>(share, &block)) return false;
+    if (share->unit.at != nullptr)
+      reinterpret_cast<listed_block*>(share->unit.at)[i] = {
+          share->queue.offset(put ? block.to : block.from),
+          reinterpret_cast<std::uintptr_t>(put ? block.from : block.to), listed ? block.bytes : 0};
   }
   return true;
 }
 
-/// Copies one thread's share of a list to or from a proxied PE. *Callers* all threads of the group `g`, which may be a
-/// part of the threads that share the list.
+/// Submits the blocks in the unit by one command, and releases the unit. @return False if a wait failed and the thread
+/// must end.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool submit_listed(const list_share* share) {
+  constexpr bool put = Direction == direction::put;
+  command_call call(share->queue, {put ? operation::put : operation::get, share->pe, 0},
+                    put ? command_kind::put_list : command_kind::get_list, share->count * sizeof(listed_block));
+  call.offset[1] = reinterpret_cast<std::uintptr_t>(share->unit.at);
+  call.answered = true;
+  const bool done = submit(&call);
+  release_unit(share->queue, share->unit.number);
+  return done;
+}
+
+/// Copies a group's share of a list to or from a proxied PE: by one command for each workspace_view::most_listed
+/// blocks, or for a few blocks by a command for each block, which needs no answer. *Callers* all threads of the group.
 template <direction Direction, PGAS_IS(group) G>
-PGAS_COLD void proxied_list(proxy_queue queue, list_call* call, G g, completion when) {
-  const bool lost = !submit_list<Direction>(queue, call);
-  if (when == completion::submitted) return exit_if_lost(g, lost, when);
-  exit_if_any(g, lost);
-  drain_by_leader(queue, g, Direction == direction::put ? operation::put : operation::get, call->pe);
+PGAS_COLD void proxied_list(list_share* share, G g, completion when) {
+  constexpr std::size_t few = 4;
+  constexpr operation what = Direction == direction::put ? operation::put : operation::get;
+  for (share = opaque(share); share->at < share->end; share->at += share->count) {
+    const std::size_t left = share->end - share->at;
+    share->count = left < workspace_view::most_listed ? left : workspace_view::most_listed;
+    share->unit = {nullptr, 0};
+    bool lost = false;
+    if (left > few) {
+      if (g.thread_rank() == 0) share->unit = reserve_unit(share->queue, {what, share->pe, 0});
+      share->unit.at = reinterpret_cast<std::byte*>(broadcast(g, reinterpret_cast<std::uintptr_t>(share->unit.at)));
+      lost = share->unit.at == nullptr;
+      exit_if_any(g, lost);
+    }
+    lost = !list_blocks<Direction>(share);
+    if (left > few) {
+      g.sync();  // the first thread submits what all threads have written
+      if (g.thread_rank() == 0 && !submit_listed<Direction>(share)) lost = true;
+      exit_if_any(g, lost);
+    } else if (when == completion::submitted) {
+      return exit_if_lost(g, lost, when);
+    } else {
+      exit_if_any(g, lost);
+    }
+  }
+  if (when != completion::submitted) drain_by_leader(share->queue, g, what, share->pe);
 }
 
 /// Copies one thread's share of a list. *Callers* as for proxied_list().
@@ -183,8 +247,8 @@ PGAS_FN void list_by_route(const context& ctx, const G& g, const copy_list& list
           if (!here.checks()) return;
           check_list<Direction>(here, g, list_call(all, me, number));
         } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
-          list_call call(all, me, what);
-          proxied_list<Direction>(proxy_queue_of(here), &call, g, When);
+          list_share share(all, proxy_queue_of(here), what, slice_of(g), me);
+          proxied_list<Direction>(&share, g, When);
         }
       });
 }
