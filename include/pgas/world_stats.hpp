@@ -34,7 +34,8 @@ struct peer_stats {
   operation_counts streams;  ///< operations enqueued on streams; operations of a CUDA graph count once, at the capture
   /// @brief The commands for that PE that the proxy has received from this PE's kernels, streams and host threads.
   ///
-  /// A strided or long operation can be several commands. signal_set() and signal_add() count as atomic operations
+  /// A strided or long operation can be several commands. A list counts as one operation for each command, not for each
+  /// block. signal_set() and signal_add() count as atomic operations
   /// here.
   operation_counts proxy;
   /// @brief Time since the last message of the control plane from that PE, including heartbeats. -1: the PE is on this

@@ -7,6 +7,9 @@
 ///
 /// On this PE, the blocks are in global memory or in shared memory. `rma.hpp` describes proxied PEs and *Errors*. With
 /// checks on, an invalid block ends the group before the group's first copy.
+///
+/// For a proxied PE, a group submits one command for up to 5461 blocks, and waits until the proxy has read the list of
+/// these blocks. A group with at most four blocks submits a command for each block, without this wait.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
