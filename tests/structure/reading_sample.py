@@ -35,22 +35,22 @@ def long_enough(text: str) -> bool:
 
 
 def comments(root: pathlib.Path, path: pathlib.Path) -> Iterator[Text]:
-    """Each comment of a source file: neighbouring lines of one comment are one text."""
-    mark = r"\s*#(?!!)\s?(.*)" if path.suffix == ".py" else r"\s*///?<?\s?(.*)"
-    trailing = r"(?!)" if path.suffix == ".py" else r".*[;,{})]\s+//[/<]*\s?(.*)"
+    """Each comment of a source file: neighbouring lines that start in one column are one text."""
+    mark = r"(\s*)#(?!!)\s?(.*)" if path.suffix == ".py" else r"(\s*)///?<?\s?(.*)"
+    trailing = r"(?!)" if path.suffix == ".py" else r"(.*[;,{})]\s+)//[/<]*\s?(.*)"
     name = path.relative_to(root).as_posix()
     lines: list[str] = []
-    start = 0
+    start = column = 0
     for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
-        if found := re.match(mark, line):
-            start = start if lines else number
-            lines.append(found.group(1))
+        found = re.match(mark, line)
+        if lines and found and len(found.group(1)) == column:
+            lines.append(found.group(2))
             continue
         if lines:
             yield Text(name, start, " ".join(lines))
             lines = []
-        if found := re.match(trailing, line):
-            yield Text(name, number, found.group(1))
+        if found := found or re.match(trailing, line):
+            lines, start, column = [found.group(2)], number, len(found.group(1))
 
 
 def sentences(text: Text) -> Iterator[Text]:
