@@ -141,11 +141,20 @@ struct list_share {
   std::size_t at;      ///< the first block that is not submitted
   std::size_t end;     ///< the end of the share
   std::size_t count;   ///< the blocks that are submitted next
+  std::size_t next;    ///< the next of these blocks that this thread handles
   reserved_unit unit;  ///< holds these blocks; `number` is valid on the first thread only
 
   /// @param me this thread among all threads that share the list. The threads of the group are neighbours.
   PGAS_FN list_share(const copy_list* all, proxy_queue to, std::int32_t its_pe, slice group, slice me)
-      : list(all), queue(to), pe(its_pe), in_group(group), at(0), end(all->size()), count(0), unit{nullptr, 0} {
+      : list(all),
+        queue(to),
+        pe(its_pe),
+        in_group(group),
+        at(0),
+        end(all->size()),
+        count(0),
+        next(0),
+        unit{nullptr, 0} {
     const std::uint32_t groups = me.size / group.size;
     const std::uint32_t number = me.rank / group.size;
     at = all->size() / groups * number;
@@ -167,21 +176,29 @@ template <direction Direction>
   return get_inline(share->queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
 }
 
-/// Writes this thread's part of the next blocks to the unit. Without a unit, and if the proxy cannot access the local
-/// memory of a block, submits the block. @return False if a wait failed and the thread must end.
+/// Writes one block to the unit. Without a unit, and if the proxy cannot access the local memory of the block, submits
+/// the block. @return False if a wait failed and the thread must end.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool list_block(const list_share* share, std::size_t i) {
+  constexpr bool put = Direction == direction::put;
+  const copy_block block = (*share->list)[share->at + i];
+  const void* const local = put ? block.from : block.to;
+  auto* const in_unit = reinterpret_cast<listed_block*>(share->unit.at);
+  if (in_unit != nullptr) {
+    const std::uint64_t listed = is_global(local) ? block.bytes : 0;
+    in_unit[i] = {share->queue.offset(put ? block.to : block.from), reinterpret_cast<std::uintptr_t>(local), listed};
+    if (listed == block.bytes) return true;
+  }
+  return submit_block<Direction>(share, &block);
+}
+
+/// Handles this thread's part of the next blocks. @return False if a wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool list_blocks(list_share* share) {
-  constexpr bool put = Direction == direction::put;
-  share = opaque(share);
   PGAS_ROLLED
-  for (std::size_t i = share->in_group.rank; i < share->count; i += share->in_group.size) {
-    const copy_block block = (*share->list)[share->at + i];
-    const bool listed = share->unit.at != nullptr && is_global(put ? block.from : block.to);
-    if (!listed && !submit_block<Direction>(share, &block)) return false;
-    if (share->unit.at != nullptr)
-      reinterpret_cast<listed_block*>(share->unit.at)[i] = {
-          share->queue.offset(put ? block.to : block.from),
-          reinterpret_cast<std::uintptr_t>(put ? block.from : block.to), listed ? block.bytes : 0};
+  for (share->next = share->in_group.rank; share->next < share->count; share->next += share->in_group.size) {
+    if (!list_block<Direction>(share, share->next)) return false;
+    share = opaque(share);
   }
   return true;
 }
