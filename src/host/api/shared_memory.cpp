@@ -9,7 +9,6 @@
 #include "host/share/carried_timeline.hpp"
 #include "host/share/exported_memory.hpp"
 #include "host/share/import_table.hpp"
-#include "host/share/imported_memory.hpp"
 #include "host/share/timeline_state.hpp"
 #include "pgas/error.hpp"
 #include "pgas/timeline.hpp"

@@ -10,7 +10,6 @@
 #include "common/step_times.hpp"
 #include "common/value_bytes.hpp"
 #include "host/log/logger.hpp"
-#include "host/share/imported_memory.hpp"
 #include "host/share/share_message.hpp"
 #include "pgas/config.hpp"
 #include "pgas/error.hpp"
@@ -65,6 +64,41 @@ std::unique_ptr<mapped_import> map(const sharing_description& described, std::sp
 }
 
 }  // namespace
+
+// ---- imported_memory
+
+imported_memory::imported_memory(const ticket& by, const sharing_description& described,
+                                 std::unique_ptr<mapped_import> mapped)
+    : description_(described),
+      exporter_{by.exporter.host, by.exporter.pid, by.exporter.uid, by.exporter.start},
+      mapped_(std::move(mapped)) {}
+
+exporter_connection* imported_memory::connection_for(const ticket& which) {
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](const auto& item) {
+    return item->opened().id == which.id && same_bits(item->opened().key, which.key);
+  };
+  const auto found = std::ranges::find_if(connections_, is_it);
+  return found == connections_.end() ? nullptr : found->get();
+}
+
+void imported_memory::add(std::unique_ptr<exporter_connection> connection) {
+  const std::lock_guard lock(mutex_);
+  // Connections of revoked tickets stay in the list, because alive() uses the last connection.
+  connections_.push_back(std::move(connection));
+}
+
+bool imported_memory::alive() {
+  const std::lock_guard lock(mutex_);
+  return connections_.empty() || connections_.back()->alive();
+}
+
+void imported_memory::check() {
+  const std::lock_guard lock(mutex_);
+  if (!connections_.empty()) connections_.back()->check();
+}
+
+// ---- import_table
 
 import_table& import_table::of_process() { return of_this_process<import_table>(); }
 

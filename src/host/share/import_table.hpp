@@ -1,5 +1,6 @@
 /// @file
-/// The table of mapped tickets: a process maps the memory of a ticket once, however often it opens the ticket.
+/// The memory of other processes that tickets have opened, and the table of this memory: a process maps the memory of a
+/// ticket once, however often it opens the ticket.
 #pragma once
 
 #include <sys/types.h>
@@ -13,14 +14,43 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "common/deadline.hpp"
 #include "device/sharing.hpp"
+#include "host/share/deferred_release.hpp"
+#include "host/share/exporter_connection.hpp"
 #include "host/share/ticket.hpp"
+#include "pgas/shared_memory.hpp"
 
 namespace pgas::detail {
 
-class imported_memory;
+/// Memory of another process, mapped once here, and the connections of all tickets that have opened it. The exporter
+/// lists this process as an importer as long as the memory is mapped. Made by import_table.
+/// *Callers* any thread.
+class imported_memory final : public deferred_object {
+ public:
+  imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
+
+  [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
+  /// The place where this process uses the memory.
+  [[nodiscard]] memory_place place() const noexcept { return {mapped_->ordinal()}; }
+  [[nodiscard]] const sharing_description& description() const noexcept { return description_; }
+  [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
+  [[nodiscard]] bool alive();
+  void check();
+  /// The connection that was authenticated with the ticket; null if there is none.
+  [[nodiscard]] exporter_connection* connection_for(const ticket& which);
+  void add(std::unique_ptr<exporter_connection> connection);
+
+ private:
+  const sharing_description description_;
+  const memory_exporter exporter_;
+  const std::unique_ptr<mapped_import> mapped_;
+  std::mutex mutex_;
+  /// Never shrinks. Empty if the memory belongs to another host.
+  std::vector<std::unique_ptr<exporter_connection>> connections_;
+};
 
 /// Whether a ticket of memory carries a timeline. *Errors* handle_invalid.
 [[nodiscard]] bool carries_timeline(const ticket& which);

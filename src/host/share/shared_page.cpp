@@ -6,7 +6,6 @@
 #include "common/process_identity.hpp"
 #include "common/unforked_fd.hpp"
 #include "device/sharing.hpp"
-#include "host/share/import_table.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/share/exported_memory.hpp"
-#include "host/share/imported_memory.hpp"
+#include "host/share/import_table.hpp"
 #include "host/share/ticket.hpp"
 
 namespace pgas::detail {

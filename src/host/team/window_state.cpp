@@ -14,7 +14,6 @@
 #include "common/unforked_fd.hpp"
 #include "device/visible_gpus.hpp"
 #include "host/exchange/collective_step.hpp"
-#include "host/share/import_table.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/world_state.hpp"
 

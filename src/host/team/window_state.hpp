@@ -12,7 +12,7 @@
 #include "device/owned_device_memory.hpp"
 #include "host/share/deferred_release.hpp"
 #include "host/share/exported_memory.hpp"
-#include "host/share/imported_memory.hpp"
+#include "host/share/import_table.hpp"
 #include "pgas/device/window.hpp"
 
 namespace pgas::detail {
