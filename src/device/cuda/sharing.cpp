@@ -1,4 +1,6 @@
-// GPU memory that is shared without a world, in the process that owns it.
+// GPU memory that is shared without a world: in the process that owns it, and in the processes that open it.
+#include "device/sharing.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -6,11 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "common/keyed_hash.hpp"
+#include "common/step_times.hpp"
 #include "common/system_error.hpp"
-#include "device/cuda/sharing_chunks.hpp"
-#include "device/sharing.hpp"
+#include "device/cuda/primary_context.hpp"
 #include "device/visible_gpus.hpp"
 
 namespace pgas::detail {
@@ -24,6 +28,99 @@ constexpr std::size_t block_bytes = std::size_t{2} << 20;
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+/// The driver expects the number of the descriptor in a pointer parameter.
+void* as_pointer(int fd) { return reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)); }
+
+/// A piece of physical memory.
+struct chunk {
+  CUmemGenericAllocationHandle handle = 0;
+  std::size_t bytes = 0;
+};
+
+/// Owns pieces of physical memory. After map(), it also owns the contiguous addresses of the pieces.
+class chunk_list {
+ public:
+  chunk_list() = default;
+  chunk_list(chunk_list&& other) noexcept
+      : chunks_(std::exchange(other.chunks_, {})),
+        start_(std::exchange(other.start_, 0)),
+        reserved_(std::exchange(other.reserved_, 0)),
+        mapped_(std::exchange(other.mapped_, 0)) {}
+  chunk_list& operator=(chunk_list&&) = delete;
+  ~chunk_list();
+
+  void add(chunk part) { chunks_.push_back(part); }
+  void set_bytes_of_last(std::size_t bytes) noexcept { chunks_.back().bytes = bytes; }
+  [[nodiscard]] std::span<const chunk> all() const noexcept { return chunks_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  /// Maps all pieces at a new range of exactly the needed size, for kernels of the GPU `ordinal`. *Errors*
+  /// address_space, handle_invalid, peer_unreachable if that GPU cannot access the memory.
+  void map(int ordinal, access importers);
+  [[nodiscard]] CUdeviceptr start() const noexcept { return start_; }
+
+ private:
+  void unmap() noexcept;
+
+  std::vector<chunk> chunks_;
+  CUdeviceptr start_ = 0;
+  std::size_t reserved_ = 0;
+  std::size_t mapped_ = 0;
+};
+
+chunk_list::~chunk_list() {
+  const relaxed_capture_scope undisturbed;
+  unmap();
+  for (const chunk& part : chunks_) static_cast<void>(driver().release(part.handle));
+}
+
+std::size_t chunk_list::bytes() const noexcept {
+  std::size_t sum = 0;
+  for (const chunk& part : chunks_) sum += part.bytes;
+  return sum;
+}
+
+void chunk_list::map(int ordinal, access importers) {
+  const std::size_t all = bytes();
+  check(driver().address_reserve(&start_, all, 0, 0, 0),
+        fmt::format("reserving {} bytes of addresses (cuMemAddressReserve)", all), code::address_space);
+  reserved_ = all;
+  step_times::lap("reserve");
+  try {
+    for (const chunk& part : chunks_) {
+      check(driver().map(start_ + mapped_, part.bytes, 0, part.handle, 0),
+            fmt::format("cuMemMap of {} bytes of shared memory", part.bytes), code::handle_invalid);
+      mapped_ += part.bytes;
+    }
+    step_times::lap("map");
+    CUmemAccessDesc wanted{};
+    wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    wanted.location.id = ordinal;
+    wanted.flags = importers == access::read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    check(
+        driver().set_access(start_, all, &wanted, 1),
+        fmt::format("cuMemSetAccess for GPU {} (does it reach the memory's GPU? see nvidia-smi topo -p2p rw)", ordinal),
+        code::peer_unreachable);
+    step_times::lap("access");
+  } catch (...) {
+    unmap();
+    throw;
+  }
+}
+
+void chunk_list::unmap() noexcept {
+  std::size_t at = 0;
+  for (const chunk& part : chunks_) {  // in the order of the mapping
+    if (at == mapped_) break;
+    static_cast<void>(driver().unmap(start_ + at, part.bytes));
+    at += part.bytes;
+  }
+  if (reserved_ > 0) static_cast<void>(driver().address_free(start_, reserved_));
+  start_ = 0;
+  mapped_ = 0;
+  reserved_ = 0;
+}
+
+// ---- in the process that owns the memory
 
 template <class Value>
 bool ask(Value& value, CUpointer_attribute what, const void* pointer) {
@@ -266,6 +363,141 @@ std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* p
   return std::make_unique<legacy_memory>(std::move(context), pointer, is, size, handle);
 }
 
+// ---- in a process that opens the memory
+
+class vmm_import final : public mapped_import {
+ public:
+  vmm_import(primary_context context, chunk_list chunks, std::size_t offset)
+      : context_(std::move(context)), chunks_(std::move(chunks)), offset_(offset) {}
+  [[nodiscard]] void* data() const noexcept override { return pointer_to(chunks_.start() + offset_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
+
+ private:
+  primary_context context_;  // must outlive the mapping
+  chunk_list chunks_;
+  std::size_t offset_;
+};
+
+class pool_import final : public mapped_import {
+ public:
+  pool_import(primary_context context, CUmemoryPool pool) : context_(std::move(context)), pool_(pool) {}
+  ~pool_import() override {
+    const quiet_context current(context_.get());
+    if (start_ != 0) static_cast<void>(driver().free(start_));
+    static_cast<void>(driver().pool_destroy(pool_));
+  }
+  void open(const shared_piece& piece, bool own_gpu) {
+    CUmemAccessDesc wanted{};
+    wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    wanted.location.id = context_.ordinal();
+    wanted.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    // The pool's own GPU always has access.
+    if (!own_gpu) check(driver().pool_set_access(pool_, &wanted, 1), "cuMemPoolSetAccess", code::peer_unreachable);
+    CUmemPoolPtrExportData where{};
+    std::memcpy(&where, piece.handle.bytes.data(), sizeof where);
+    check(driver().pool_import_pointer(&start_, pool_, &where), "cuMemPoolImportPointer", code::handle_invalid);
+  }
+  [[nodiscard]] void* data() const noexcept override { return pointer_to(start_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
+
+ private:
+  primary_context context_;
+  CUmemoryPool pool_;
+  CUdeviceptr start_ = 0;
+};
+
+class legacy_import final : public mapped_import {
+ public:
+  legacy_import(primary_context context, const shared_piece& piece, std::size_t offset)
+      : context_(std::move(context)), offset_(offset) {
+    CUipcMemHandle handle{};
+    std::memcpy(&handle, piece.handle.bytes.data(), sizeof handle);
+    check(driver().ipc_open(&start_, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+          "cuIpcOpenMemHandle (a process can't open memory of its own, nor of one that sees other kernels' processes)",
+          code::peer_unreachable);
+  }
+  ~legacy_import() override {
+    const quiet_context current(context_.get());
+    static_cast<void>(driver().ipc_close(start_));
+  }
+  [[nodiscard]] void* data() const noexcept override { return pointer_to(start_ + offset_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
+
+ private:
+  primary_context context_;
+  CUdeviceptr start_ = 0;
+  std::size_t offset_;
+};
+
+[[noreturn]] void contradicts(std::string_view why) {
+  throw error(code::handle_invalid, fmt::format("opening memory of a GPU: the exporter sent {}", why));
+}
+
+std::unique_ptr<mapped_import> import_chunks(primary_context context, const sharing_description& what,
+                                             std::span<shared_piece> pieces) {
+  chunk_list chunks;
+  for (shared_piece& piece : pieces) {
+    chunk part{0, static_cast<std::size_t>(piece.bytes)};
+    if (piece.handle.kind == handle_kind::fabric) {
+      check(driver().import_handle(&part.handle, piece.handle.bytes.data(), CU_MEM_HANDLE_TYPE_FABRIC),
+            "a fabric handle: is the exporter's host in this one's NVLink domain, with the same IMEX channel? "
+            "(cuMemImportFromShareableHandle)",
+            code::peer_unreachable);
+    } else {
+      check(driver().import_handle(&part.handle, as_pointer(piece.handle.fd.get()),
+                                   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+            "a descriptor (cuMemImportFromShareableHandle)", code::handle_invalid);
+    }
+    chunks.add(part);
+  }
+  step_times::lap("import");
+  chunks.map(context.ordinal(), what.read_only != 0 ? access::read_only : access::read_write);
+  return std::make_unique<vmm_import>(std::move(context), std::move(chunks), what.offset);
+}
+
+std::unique_ptr<mapped_import> import_pool(primary_context context, const sharing_description& what,
+                                           const shared_piece& piece) {
+  CUmemoryPool pool = nullptr;
+  check(driver().pool_import(&pool, as_pointer(piece.handle.fd.get()), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+        "cuMemPoolImportFromShareableHandle", code::handle_invalid);
+  const bool own_gpu = uuid_of_gpu(context.ordinal()) == what.gpu;
+  auto result = std::make_unique<pool_import>(std::move(context), pool);
+  result->open(piece, own_gpu);
+  return result;
+}
+
+std::unique_ptr<mapped_import> import_on(int ordinal, const sharing_description& what, std::span<shared_piece> pieces) {
+  step_times::lap("find the GPU");
+  primary_context context(ordinal);
+  const current_context current(context.get());
+  step_times::lap("context");
+  switch (what.way) {
+    case sharing_way::vmm: return import_chunks(std::move(context), what, pieces);
+    case sharing_way::pool: return import_pool(std::move(context), what, pieces.front());
+    case sharing_way::legacy: return std::make_unique<legacy_import>(std::move(context), pieces.front(), what.offset);
+    case sharing_way::memory_file: break;
+  }
+  contradicts("host memory");
+}
+
+void inspect(const sharing_description& what, std::span<const shared_piece> pieces) {
+  std::uint64_t all = 0;
+  for (const shared_piece& piece : pieces) {
+    const bool by_descriptor = what.way == sharing_way::pool || piece.handle.kind == handle_kind::posix_fd;
+    if (by_descriptor && !piece.handle.fd) contradicts("a handle without its descriptor");
+    if (what.way == sharing_way::legacy
+            ? piece.handle.kind != handle_kind::named
+            : piece.handle.kind != handle_kind::posix_fd &&
+                  (what.way == sharing_way::pool || piece.handle.kind != handle_kind::fabric))
+      contradicts("a handle of another kind than announced");
+    if (piece.bytes == 0 || all + piece.bytes < all) contradicts("pieces without an end");
+    all += piece.bytes;
+  }
+  if (what.way != sharing_way::vmm && pieces.size() != 1) contradicts("several handles where there is one");
+  if (what.bytes == 0 || what.offset > all || what.bytes > all - what.offset)
+    contradicts("a description that does not match its pieces");
+}
+
 }  // namespace
 
 }  // namespace cuda
@@ -354,6 +586,27 @@ std::unique_ptr<exportable_memory> adopt_gpu_memory(void* pointer, std::size_t b
     return adopt_chunks(std::move(context), pointer, bytes, importers, block);
   }
   return adopt_legacy(std::move(context), pointer, bytes, importers, block);
+}
+
+std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what, std::span<shared_piece> pieces,
+                                                 int ordinal) {
+  using namespace cuda;
+  inspect(what, pieces);
+  if (ordinal >= 0) {
+    static_cast<void>(uuid_of_gpu(ordinal));  // throws if there is no such GPU
+    return import_on(ordinal, what, pieces);
+  }
+  if (const std::optional<int> own = find_gpu(what.gpu)) return import_on(*own, what, pieces);
+  std::string tried = fmt::format("{} is not visible here (CUDA_VISIBLE_DEVICES)", text_of(what.gpu));
+  const int count = visible_gpus();
+  for (int peer = 0; peer < count; ++peer) {
+    try {
+      return import_on(peer, what, pieces);
+    } catch (const error& why) {
+      tried += fmt::format("; GPU {} as its peer: {}", peer, why.what());
+    }
+  }
+  throw error(code::peer_unreachable, "memory of a GPU can't be used here: " + tried);
 }
 
 }  // namespace pgas::detail
