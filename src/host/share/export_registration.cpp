@@ -6,10 +6,10 @@
 
 namespace pgas::detail {
 
-export_registration::export_registration(std::shared_ptr<const shared_object> what)
+export_registration::export_registration(std::shared_ptr<const exportable_memory> memory, ticket_kind kind)
     : owned_(std::make_unique<std::shared_ptr<exporter>>(exporter::of_process())),
       exporter_(owned_->get()),
-      id_(exporter_->add(std::move(what))) {}
+      id_(exporter_->add(std::move(memory), kind)) {}
 
 export_registration::~export_registration() {
   if (process_.in_creator())

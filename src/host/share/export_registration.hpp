@@ -1,10 +1,8 @@
 /// @file
-/// The objects that this process shares, and their registration with the exporter. The exporter makes the tickets for
-/// them.
+/// The registration of an object with the exporter of this process, which makes the tickets for the object.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,30 +11,6 @@
 #include "host/share/ticket.hpp"
 
 namespace pgas::detail {
-
-/// An object that tickets open. *Callers* any thread. The exporter alone calls piece().
-class shared_object {
- public:
-  virtual ~shared_object() = default;
-  shared_object() = default;
-  shared_object(const shared_object&) = delete;
-  shared_object& operator=(const shared_object&) = delete;
-
-  [[nodiscard]] virtual ticket_kind kind() const noexcept = 0;
-  /// The description for importers, at most max_description bytes.
-  [[nodiscard]] virtual blob description() const = 0;
-  /// The number of pieces, at most max_handles.
-  [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
-  /// Called for each importer; the returned handles are sent and closed. *Errors* those of the device.
-  [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// A form of the object for importers that may only read it. *Errors* invalid_argument if the object has no such
-  /// form.
-  [[nodiscard]] virtual std::shared_ptr<const shared_object> read_only() const {
-    throw error(code::invalid_argument, "only memory has tickets that are read-only");
-  }
-  /// "memory of 4096 bytes on the host", for lists and the log.
-  [[nodiscard]] virtual std::string text() const = 0;
-};
 
 class exporter;
 
@@ -47,8 +21,9 @@ class exporter;
 /// *Callers* any thread. In a child of fork() the destructor does nothing, and ticket() throws forked_process.
 class export_registration {
  public:
-  /// *Errors* system, config_value.
-  explicit export_registration(std::shared_ptr<const shared_object> what);
+  /// @param memory the memory of the object, at most max_handles pieces. The exporter alone calls piece()
+  /// @param kind the kind of object that tickets open *Errors* system, config_value.
+  export_registration(std::shared_ptr<const exportable_memory> memory, ticket_kind kind);
   ~export_registration();
   export_registration(const export_registration&) = delete;
   export_registration& operator=(const export_registration&) = delete;

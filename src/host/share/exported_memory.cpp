@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "host/log/format_bytes.hpp"
 #include "host/share/deferred_release.hpp"
 #include "host/share/share_message.hpp"
 
@@ -33,38 +32,6 @@ struct memory_of_this_process final : deferred_object {
 
 /// The longest wait for dropped memory when new memory needs the space. A program hardly notices a wait of this length.
 constexpr std::chrono::milliseconds longest_wait_for_room{1000};
-
-class exported_object final : public shared_object {
- public:
-  exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind, bool read_only = false)
-      : memory_(std::move(memory)), kind_(kind), read_only_(read_only) {}
-  [[nodiscard]] ticket_kind kind() const noexcept override { return kind_; }
-  [[nodiscard]] blob description() const override {
-    blob bytes;
-    sharing_description is = memory_->description();
-    if (read_only_) is.read_only = 1;
-    append(bytes, is);
-    return bytes;
-  }
-  [[nodiscard]] std::size_t pieces() const noexcept override { return memory_->pieces(); }
-  [[nodiscard]] shared_piece piece(std::size_t number) const override {
-    return read_only_ ? memory_->read_only_piece(number) : memory_->piece(number);
-  }
-  [[nodiscard]] std::shared_ptr<const shared_object> read_only() const override {
-    return std::make_shared<exported_object>(memory_, kind_, true);
-  }
-  [[nodiscard]] std::string text() const override {
-    if (kind_ != ticket_kind::memory) return std::string(name_of(kind_));
-    const sharing_description& is = memory_->description();
-    return fmt::format("{} of {} memory{}", format_bytes(is.bytes), is.way == sharing_way::memory_file ? "host" : "GPU",
-                       is.read_only != 0 || read_only_ ? ", read-only" : "");
-  }
-
- private:
-  std::shared_ptr<const exportable_memory> memory_;
-  ticket_kind kind_;
-  bool read_only_;
-};
 
 }  // namespace
 
@@ -95,8 +62,7 @@ std::shared_ptr<const exportable_memory> make_memory(memory_place place, std::si
 }
 
 export_registration& exported_memory::registered() {
-  if (!registered_)
-    registered_ = std::make_unique<export_registration>(std::make_shared<exported_object>(memory_, kind_));
+  if (!registered_) registered_ = std::make_unique<export_registration>(memory_, kind_);
   return *registered_;
 }
 

@@ -19,6 +19,7 @@
 #include "common/thread.hpp"
 #include "common/unique_fd.hpp"
 #include "common/value_bytes.hpp"
+#include "host/log/format_bytes.hpp"
 #include "host/share/exporter_connection.hpp"
 #include "pgas/config.hpp"
 
@@ -110,9 +111,17 @@ exporter::~exporter() {
   keep_after_fork(listener_.fd());
 }
 
-std::uint64_t exporter::add(std::shared_ptr<const shared_object> what) {
+std::string exporter::exported_object::text() const {
+  if (kind != ticket_kind::memory) return std::string(name_of(kind));
+  const sharing_description& described = memory->description();
+  return fmt::format("{} of {} memory{}", format_bytes(described.bytes),
+                     described.way == sharing_way::memory_file ? "host" : "GPU",
+                     described.read_only != 0 || read_only ? ", read-only" : "");
+}
+
+std::uint64_t exporter::add(std::shared_ptr<const exportable_memory> memory, ticket_kind kind) {
   const std::lock_guard lock(mutex_);
-  exports_.emplace(next_, export_record{std::move(what), std::chrono::system_clock::now()});
+  exports_.emplace(next_, export_record{{std::move(memory), kind}, std::chrono::system_clock::now()});
   return next_++;
 }
 
@@ -141,9 +150,7 @@ std::string exporter::make_ticket(std::uint64_t id, const ticket_options& option
   ticket_record record{id, carried, {}, std::nullopt, options.opens, 0, result.user, read_only};
   if (lifetime.count() > 0) record.expires = clock::now() + lifetime;
   const std::lock_guard lock(mutex_);
-  const shared_object& what = *exports_.at(id).what;
-  result.kind = what.kind();
-  if (read_only) static_cast<void>(what.read_only());  // throws if the object has no read-only form
+  result.kind = exports_.at(id).what.kind;
   std::string text = encode(result);
   record.key = decode(text).key;
   // For a ticket of another user, the mode of the socket's file must allow all users to connect. The exporter then
@@ -181,7 +188,7 @@ std::vector<opener> exporter::opened_by(std::uint64_t id) const {
 }
 
 void exporter::remove(std::uint64_t id) noexcept {
-  std::shared_ptr<const shared_object> last;  // destroyed after the lock is released
+  exported_object last;  // destroyed after the lock is released
   std::string holders;
   {
     const std::lock_guard lock(mutex_);
@@ -205,7 +212,7 @@ void exporter::remove(std::uint64_t id) noexcept {
   try {
     if (!holders.empty())
       log_.info("{} is freed while other processes have it open ({}): the memory is released when they close it",
-                last->text(), holders);
+                last.text(), holders);
   } catch (const std::bad_alloc&) {
     // The log line could not be allocated.
   }
@@ -221,7 +228,7 @@ std::string exporter::listing() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto& [number, exported] : exports_) {
-    text += fmt::format("process {} exports {}, for {} s\n", self_.pid, exported.what->text(), age(exported.since));
+    text += fmt::format("process {} exports {}, for {} s\n", self_.pid, exported.what.text(), age(exported.since));
     for (const auto& [other, importer] : sessions_)
       if (importer.object == number)
         text += fmt::format("  open in process {} of user {}, for {} s\n", importer.pid, importer.owner.uid,
@@ -403,7 +410,7 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   from.since = std::chrono::system_clock::now();
   if (from.pid == 0) from.pid = request.pid;
   from.sending = exports_.at(from.object).what;
-  if (record.read_only && !wants_timeline) from.sending = from.sending->read_only();
+  from.sending->read_only = record.read_only && !wants_timeline;
 }
 
 std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
@@ -424,9 +431,9 @@ std::uint64_t exporter::carried_for(const session& from, const share_request& re
 }
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
-  const std::size_t all = to.sending->pieces();
-  // The mutex is locked before the last packet is sent. When the packet arrives, another thread may call revoke(),
-  // which must find the session complete.
+  const exported_object& object = *to.sending;
+  const std::size_t all = object.memory->pieces();
+  // The mutex is locked before the last packet is sent: when the receiver calls revoke(), the session must be complete.
   std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;
@@ -434,14 +441,16 @@ bool exporter::send_more(session& to, const share_request* request, const bits12
     head.handles = static_cast<std::uint32_t>(all);
     blob body;
     if (request != nullptr) {
-      body = to.sending->description();
+      sharing_description described = object.memory->description();
+      if (object.read_only) described.read_only = 1;
+      append(body, described);
       head.description = static_cast<std::uint32_t>(body.size());
     }
     std::vector<unique_fd> owned;
     std::vector<int> fds;
     const std::size_t until = std::min(all, to.sent + handles_per_packet);
     for (std::size_t i = to.sent; i < until; ++i) {
-      shared_piece piece = to.sending->piece(i);
+      shared_piece piece = object.read_only ? object.memory->read_only_piece(i) : object.memory->piece(i);
       share_handle handle;
       handle.bytes = piece.bytes;
       handle.kind = static_cast<std::uint8_t>(piece.handle.kind);
@@ -474,7 +483,7 @@ bool exporter::send_more(session& to, const share_request* request, const bits12
     request = nullptr;
   } while (to.sent < all);
   loop_.change(to.socket.get(), POLLIN);
-  log_.debug("process {} has opened {}", to.pid, to.sending->text());
+  log_.debug("process {} has opened {}", to.pid, object.text());
   to.sending.reset();
   to.deadline.reset();
   --pending_;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "common/net/event_loop.hpp"
@@ -27,7 +28,7 @@ class exporter {
   exporter(const exporter&) = delete;
   exporter& operator=(const exporter&) = delete;
 
-  [[nodiscard]] std::uint64_t add(std::shared_ptr<const shared_object> what);
+  [[nodiscard]] std::uint64_t add(std::shared_ptr<const exportable_memory> memory, ticket_kind kind);
   [[nodiscard]] std::string make_ticket(std::uint64_t id, const ticket_options& options, blob payload,
                                         std::uint64_t carried);
   void revoke(std::uint64_t id);
@@ -35,8 +36,17 @@ class exporter {
   void remove(std::uint64_t id) noexcept;
 
  private:
+  /// Memory, or the page of a timeline or of an event.
+  struct exported_object {
+    std::shared_ptr<const exportable_memory> memory;
+    ticket_kind kind = ticket_kind::memory;
+    bool read_only = false;  ///< set if the importer may only read
+
+    /// "4 KiB of host memory", for lists and the log.
+    [[nodiscard]] std::string text() const;
+  };
   struct export_record {
-    std::shared_ptr<const shared_object> what;
+    exported_object what;
     std::chrono::system_clock::time_point since;
   };
   struct ticket_record {
@@ -59,10 +69,10 @@ class exporter {
     std::uint64_t object = 0;                   ///< the object that the importer has opened; 0: none yet
     /// The ticket by which the object was opened; 0 for a timeline that a ticket carries.
     std::uint64_t ticket = 0;
-    std::chrono::system_clock::time_point since;   ///< the time at which the importer opened the object
-    std::shared_ptr<const shared_object> sending;  ///< set while handles remain to be sent
-    std::size_t sent = 0;                          ///< the number of handles sent so far
-    bool revoked = false;                          ///< whether to report the revocation when all handles are sent
+    std::chrono::system_clock::time_point since;  ///< the time at which the importer opened the object
+    std::optional<exported_object> sending;       ///< set while handles remain to be sent
+    std::size_t sent = 0;                         ///< the number of handles sent so far
+    bool revoked = false;                         ///< whether to report the revocation when all handles are sent
   };
   using sessions = std::map<std::uint64_t, session>;
 

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <new>
 #include <string>
 #include <thread>
 
@@ -31,11 +30,11 @@ using pgas_test::code_of;
 using pgas_test::comes;
 
 /// Pieces that are files, each of which contains its number.
-class numbered_files final : public shared_object {
+class numbered_files final : public exportable_memory {
  public:
-  explicit numbered_files(std::size_t count) : count_(count) {}
-  [[nodiscard]] ticket_kind kind() const noexcept override { return ticket_kind::timeline; }
-  [[nodiscard]] pgas::blob description() const override { return {std::byte{1}, std::byte{2}, std::byte{3}}; }
+  explicit numbered_files(std::size_t count) : count_(count) { description_.bytes = 8 * count; }
+  [[nodiscard]] void* data() const noexcept override { return nullptr; }
+  [[nodiscard]] const sharing_description& description() const noexcept override { return description_; }
   [[nodiscard]] std::size_t pieces() const noexcept override { return count_; }
   [[nodiscard]] shared_piece piece(std::size_t number) const override {
     if (number == fail_at) throw pgas::error(code::device_failed, "no such piece");
@@ -46,26 +45,30 @@ class numbered_files final : public shared_object {
     EXPECT_EQ(::pwrite(result.handle.fd.get(), &number, 8, 0), 8);
     return result;
   }
-  [[nodiscard]] std::string text() const override {
-    if (no_memory) throw std::bad_alloc();
-    return std::to_string(count_) + " files";
-  }
-  std::atomic<bool> no_memory{false};  ///< whether allocations fail; the exporter's thread reads this flag
   std::size_t fail_at = ~std::size_t{0};
 
  private:
   std::size_t count_;
+  sharing_description description_;
+};
+
+/// An object of `count` numbered files.
+class shared_files : public export_registration {
+ public:
+  explicit shared_files(std::size_t count) : shared_files(std::make_shared<numbered_files>(count)) {}
+  explicit shared_files(std::shared_ptr<numbered_files> files)
+      : export_registration(std::move(files), ticket_kind::memory) {}
 };
 
 deadline soon() { return deadline(5s); }
 
-opened_ticket open(const std::string& text) { return open_ticket(decode(text), ticket_kind::timeline, soon()); }
+opened_ticket open(const std::string& text) { return open_ticket(decode(text), ticket_kind::memory, soon()); }
 
 TEST(Exporter, HandsOverEveryPieceInOrder) {
   for (const std::size_t count : {0u, 1u, 59u, 60u, 61u, 200u, 1000u}) {
-    export_registration shared(std::make_shared<numbered_files>(count));
+    shared_files shared(count);
     const opened_ticket opened = open(shared.make_ticket({}, {}));
-    EXPECT_EQ(opened.description.size(), 3u);
+    EXPECT_EQ(opened.description.size(), sizeof(sharing_description));
     ASSERT_EQ(opened.pieces.size(), count);
     for (std::size_t i = 0; i < count; ++i) {
       std::size_t number = 0;
@@ -77,7 +80,7 @@ TEST(Exporter, HandsOverEveryPieceInOrder) {
 }
 
 TEST(Exporter, ListsWhoHasItOpen) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   EXPECT_TRUE(shared.opened_by().empty());
   {
     const opened_ticket opened = open(shared.make_ticket({}, {}));
@@ -86,23 +89,14 @@ TEST(Exporter, ListsWhoHasItOpen) {
     EXPECT_EQ(shared.opened_by()[0].uid, ::geteuid());
     const std::string socket = decode(shared.make_ticket({}, {})).exporter.socket;
     const std::string list = list_exports(socket, soon());
-    EXPECT_NE(list.find("exports 1 files"), std::string::npos) << list;
+    EXPECT_NE(list.find("exports 8 bytes of host memory"), std::string::npos) << list;
     EXPECT_NE(list.find("open in process " + std::to_string(::getpid())), std::string::npos) << list;
   }
   EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
 }
 
-TEST(Exporter, WhatOthersHaveOpenIsFreedWithoutMemoryToo) {
-  const auto files = std::make_shared<numbered_files>(1);
-  auto shared = std::make_unique<export_registration>(files);
-  const opened_ticket opened = open(shared->make_ticket({}, {}));
-  files->no_memory = true;  // the line of the log needs memory, and a destructor must not fail
-  shared.reset();
-  EXPECT_TRUE(comes([&] { return !opened.connection->alive(); }));
-}
-
 TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   const std::string twice = shared.make_ticket({.opens = 2}, {});
   { const opened_ticket item = open(twice); }
   { const opened_ticket two = open(twice); }
@@ -123,17 +117,17 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
 }
 
 TEST(Exporter, ExpiryIsTheExportersToo) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   ticket altered = decode(shared.make_ticket({.lifetime = 1s, .opens = 1}, {}));
   altered.expires = 0;  // simulates a forger that has the secret
   altered.opens = 0;
   std::this_thread::sleep_for(1100ms);
-  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(altered, ticket_kind::timeline, soon())); }),
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(altered, ticket_kind::memory, soon())); }),
             code::authentication);
 }
 
 TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.lifetime = -1s}, {})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] {
               static_cast<void>(shared.make_ticket(
@@ -143,30 +137,30 @@ TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.opens = -1}, {})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({}, pgas::blob(5000))); }), code::invalid_argument);
   const std::string text = shared.make_ticket({}, {});
-  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(decode(text), ticket_kind::memory, soon())); }),
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(decode(text), ticket_kind::event, soon())); }),
             code::handle_invalid);
   EXPECT_EQ(code_of([&] { static_cast<void>(open(shared.make_ticket({.user = ::geteuid() + 1}, {}))); }),
             code::authentication);
   for (std::size_t i = 0; i < 16; ++i) {
     ticket wrong = decode(text);
     wrong.key[i] ^= std::byte{1};
-    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(wrong, ticket_kind::timeline, soon())); }),
+    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(wrong, ticket_kind::memory, soon())); }),
               code::authentication);
   }
   ticket elsewhere = decode(text);
   elsewhere.exporter.machine[0] ^= std::byte{1};
-  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(elsewhere, ticket_kind::timeline, soon())); }),
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(elsewhere, ticket_kind::memory, soon())); }),
             code::peer_unreachable);
 }
 
 TEST(Exporter, LongLifetimesDoNotOverflow) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   EXPECT_EQ(open(shared.make_ticket({.lifetime = std::chrono::seconds::max()}, {})).pieces.size(), 1u);
 }
 
 TEST(Exporter, FreedThingsEndTheConnectionButNotTheExporter) {
-  auto shared = std::make_unique<export_registration>(std::make_shared<numbered_files>(1));
-  const export_registration other(std::make_shared<numbered_files>(2));
+  auto shared = std::make_unique<shared_files>(1);
+  const shared_files other(2);
   const std::string text = shared->make_ticket({}, {});
   const opened_ticket opened = open(text);
   shared.reset();
@@ -177,11 +171,11 @@ TEST(Exporter, FreedThingsEndTheConnectionButNotTheExporter) {
 TEST(Exporter, AFreshOneComesAfterTheLast) {
   std::string first;
   {
-    export_registration shared(std::make_shared<numbered_files>(1));
+    shared_files shared(1);
     first = shared.make_ticket({}, {});
   }
   EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   EXPECT_EQ(open(shared.make_ticket({}, {})).pieces.size(), 1u);
   EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
 }
@@ -190,7 +184,7 @@ TEST(Exporter, APieceThatCannotBeMadeIsAnErrorAndDoesNotCount) {
   for (const std::size_t at : {std::size_t{0}, std::size_t{70}}) {
     auto files = std::make_shared<numbered_files>(100);
     files->fail_at = at;
-    export_registration shared(files);
+    shared_files shared(files);
     const std::string once = shared.make_ticket({.opens = 1}, {});
     EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
     EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
@@ -199,7 +193,7 @@ TEST(Exporter, APieceThatCannotBeMadeIsAnErrorAndDoesNotCount) {
 }
 
 TEST(Exporter, StrangersGetNothingAndCostNothing) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   const std::string text = shared.make_ticket({}, {});
   const std::string name = decode(text).exporter.socket.substr(1);
   const unix_address address("", name);
@@ -220,7 +214,7 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
 }
 
 TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   const std::string text = shared.make_ticket({}, {});
   const unix_address address("", decode(text).exporter.socket.substr(1));
   std::vector<unique_fd> silent;
@@ -229,8 +223,8 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
     ASSERT_TRUE(silent.back());
   }
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(open_ticket(decode(text), ticket_kind::timeline, deadline(30s)).pieces.size(), 1u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // would be 6 s if each batch waited for its limit
+  EXPECT_EQ(open_ticket(decode(text), ticket_kind::memory, deadline(30s)).pieces.size(), 1u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s if each batch waited for its time limit
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
@@ -239,7 +233,7 @@ TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
   ASSERT_TRUE(unique_fd(::open(victim.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)));
   {
     exporter tested(directory.path(), pgas::config{});
-    const std::uint64_t number = tested.add(std::make_shared<numbered_files>(1));
+    const std::uint64_t number = tested.add(std::make_shared<numbered_files>(1), ticket_kind::memory);
     const std::string socket = decode(tested.make_ticket(number, {}, {}, 0)).exporter.socket;
     ASSERT_EQ(::unlink(socket.c_str()), 0);
     ASSERT_EQ(::symlink(victim.c_str(), socket.c_str()), 0);
@@ -258,7 +252,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
   // name.
   std::string text;
   {
-    export_registration shared(std::make_shared<numbered_files>(1));
+    shared_files shared(1);
     text = shared.make_ticket({}, {});
   }
   const ticket old = decode(text);
@@ -276,20 +270,18 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
       EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
       static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
     });
-    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(old, ticket_kind::timeline, soon())); }),
-              code::authentication);
+    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(old, ticket_kind::memory, soon())); }), code::authentication);
     answer.join();
   }
   // A process that uses the library to share under the same name does not know the ticket either.
-  export_registration later(std::make_shared<numbered_files>(1));
+  shared_files later(1);
   ticket moved = old;
   moved.exporter.socket = decode(later.make_ticket({}, {})).exporter.socket;
-  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(moved, ticket_kind::timeline, soon())); }),
-            code::authentication);
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(moved, ticket_kind::memory, soon())); }), code::authentication);
 }
 
 TEST(Exporter, TakesAThousandAtOnce) {
-  export_registration shared(std::make_shared<numbered_files>(1));
+  shared_files shared(1);
   const std::string text = shared.make_ticket({}, {});
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
@@ -304,7 +296,7 @@ TEST(Exporter, TakesAThousandAtOnce) {
 }
 
 TEST(Exporter, RevocationFromOtherThreadsWhileTicketsAreOpened) {
-  export_registration shared(std::make_shared<numbered_files>(3));
+  shared_files shared(3);
   std::atomic<bool> stop{false};
   std::thread revoker([&] {
     while (!stop) shared.revoke();
