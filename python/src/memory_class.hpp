@@ -48,9 +48,6 @@ struct memory {
 [[nodiscard]] memory plain_memory(std::shared_ptr<const void> owner, void* data, std::size_t bytes, int gpu,
                                   bool read_only = false);
 
-/// A DLPack capsule of the memory. The capsule keeps the owner of the memory alive.
-[[nodiscard]] nanobind::object to_dlpack(const memory& of, bool versioned);
-
 /// The Python class Memory.
 void bind_memory(nanobind::module_& m);
 
