@@ -26,7 +26,7 @@
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/proxy/proxied_words.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/trace/traced_operation.hpp"
 #include "pgas/type_requirements.hpp"

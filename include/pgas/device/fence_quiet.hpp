@@ -17,7 +17,7 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxy/proxied_words.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 
 namespace pgas {

@@ -25,7 +25,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/copy/lent_memory.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/trace/traced_operation.hpp"
 #include "pgas/type_requirements.hpp"

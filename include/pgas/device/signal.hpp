@@ -12,7 +12,7 @@
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/wait.hpp"
 #include "pgas/signal_types.hpp"

@@ -12,7 +12,7 @@
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {

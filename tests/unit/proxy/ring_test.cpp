@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "pgas/device/impl/proxy/proxy_submit.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "unit/proxy/producer.hpp"
 
 namespace pgas::testing {

@@ -6,7 +6,7 @@
 
 #include "pgas/detail/isa/ptx_bulk_add.hpp"
 #include "pgas/device/impl/copy/bulk_copy.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 
 namespace pgas::detail {
 

@@ -7,7 +7,7 @@
 
 #include "pgas/copy_list.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 
 namespace pgas::detail {

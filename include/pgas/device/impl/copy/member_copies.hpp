@@ -5,7 +5,7 @@
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/impl/hierarchy/hierarchical_collective.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/collective_argument_check.hpp"
 
 namespace pgas::detail {

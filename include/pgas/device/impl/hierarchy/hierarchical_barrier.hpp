@@ -20,7 +20,7 @@
 /// newest word is valid.
 #pragma once
 
-#include "pgas/device/impl/proxy/proxied_words.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {

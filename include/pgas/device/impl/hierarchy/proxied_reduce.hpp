@@ -14,7 +14,7 @@
 #pragma once
 
 #include "pgas/device/impl/hierarchy/hierarchical_barrier.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 
 namespace pgas::detail {

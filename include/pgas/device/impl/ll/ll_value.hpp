@@ -20,7 +20,7 @@
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 
 namespace pgas::detail {

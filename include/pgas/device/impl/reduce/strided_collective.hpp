@@ -9,8 +9,7 @@
 #pragma once
 
 #include "pgas/device/impl/copy/strided_copy.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
-#include "pgas/device/impl/proxy/proxied_words.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 

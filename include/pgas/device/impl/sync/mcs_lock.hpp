@@ -13,7 +13,7 @@
 /// A lock of zeros is free. Every access goes through the class `Words`, so that the host can run the algorithm too.
 #pragma once
 
-#include "pgas/device/impl/proxy/proxied_words.hpp"
+#include "pgas/device/impl/proxy/proxied_operations.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
