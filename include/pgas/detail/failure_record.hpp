@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/datatype_and_update.hpp"
-#include "pgas/detail/proxy_bell.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 namespace pgas::detail {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_memory.hpp"
-#include "pgas/detail/proxy_bell.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 #if !defined(__CUDACC__)
 #include <sys/prctl.h>

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "pgas/detail/proxy_bell.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 namespace pgas::trace {
 class recorder;

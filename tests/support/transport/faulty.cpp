@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "host/transport/check_transfer.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::testing {

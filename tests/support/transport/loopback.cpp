@@ -6,8 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "host/transport/check_transfer.hpp"
-
 namespace pgas::testing {
 
 loopback_network::loopback_network(int n_pes) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "pgas/detail/proxy_bell.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 #include "unit/proxy/idle_transport.hpp"
 #include "unit/proxy/pes.hpp"
 

@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/transport/check_transfer.hpp"
-
 namespace pgas::detail {
 namespace {
 
