@@ -193,8 +193,8 @@ struct exported_tensor {
 template <class Managed>
 nb::object capsule_of(const memory& from) {
   auto made = std::make_unique<exported_tensor<Managed>>(from);
-  // A consumer renames the capsule. If the capsule still has the original name, no consumer has taken the memory, so it
-  // is released here.
+  // A consumer that takes the memory renames the capsule. If the capsule still has the original name, no consumer has
+  // taken the memory, so this function releases it.
   PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
     if (PyCapsule_IsValid(self, Managed::name) == 0) return;
     auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(self, Managed::name));

@@ -187,7 +187,7 @@ inline void sleep_until_rung(const proxy_bell& bell, std::uint32_t seen, std::ui
 
 /// Wakes the sleeping threads. *Callers* the proxy, after it has published its answers.
 inline void ring_bell(proxy_bell& bell) noexcept {
-  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // this thread sees `sleepers`, or the sleeper sees `rung`
+  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // either this thread sees `sleepers`, or a sleeper sees `rung`
   if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) != 0)
     ::syscall(SYS_futex, &bell.rung, FUTEX_WAKE_PRIVATE, 0x7fffffff, nullptr, nullptr, 0);
 }

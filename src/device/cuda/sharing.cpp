@@ -109,7 +109,7 @@ void chunk_list::map(int ordinal, access importers) {
 
 void chunk_list::unmap() noexcept {
   std::size_t at = 0;
-  for (const chunk& part : chunks_) {  // in the order of the mapping
+  for (const chunk& part : chunks_) {  // the pieces in the order in which they are mapped
     if (at == mapped_) break;
     static_cast<void>(driver().unmap(start_ + at, part.bytes));
     at += part.bytes;

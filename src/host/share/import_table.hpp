@@ -25,8 +25,8 @@
 
 namespace pgas::detail {
 
-/// Memory of another process, mapped once here, and the connections of all tickets that have opened it. The exporter
-/// lists this process as an importer as long as the memory is mapped. Made by import_table.
+/// Memory of another process, which this process maps once, and the connections of all tickets that have opened the
+/// memory. The exporter lists this process as an importer as long as the memory is mapped. Made by import_table.
 /// *Callers* any thread.
 class imported_memory final : public deferred_object {
  public:
@@ -48,7 +48,7 @@ class imported_memory final : public deferred_object {
   const memory_exporter exporter_;
   const std::unique_ptr<mapped_import> mapped_;
   std::mutex mutex_;
-  /// Never shrinks. Empty if the memory belongs to another host.
+  /// Connections are added and never removed. Empty if the memory belongs to another host.
   std::vector<std::unique_ptr<exporter_connection>> connections_;
 };
 

@@ -188,13 +188,13 @@ PGAS_FN void fill(command* slot, const command_call* call) {
   const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
   const std::uint64_t taken = load_relaxed(&heads->taken);
   call->number = number;
-  // The difference is at most the number of threads, so 32 bits hold it and take fewer registers.
+  // `number - taken` is at most the number of threads, so 32 bits are sufficient and take fewer registers.
   if (static_cast<std::uint32_t>(number - taken) < size) {
     fence_acquire();
     return true;
   }
   if (!await_counter(call, &ring.progress->taken, number - size + 1)) return false;
-  // may overwrite a newer value of another thread; the only effect is another read of the host's word
+  // the store may overwrite a newer value of another thread; the only effect is one more read of the host's word
   store_release(&call->queue.table->ring.heads->taken, call->seen);
   return true;
 }
@@ -229,14 +229,14 @@ PGAS_FN void fill(command* slot, const command_call* call) {
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
-  if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host's word was last read
+  if (load_relaxed(&ring.heads->completed) >= next) {  // no new command since the last read of the host's word
     fence_acquire();
     return true;
   }
   const std::uint64_t completed = load_relaxed(&ring.progress->completed);
   if (completed >= next) {
     fence_acquire();
-    store_release(&ring.heads->completed, completed);  // may overwrite a newer value, as in reserve_slot()
+    store_release(&ring.heads->completed, completed);  // may overwrite a newer value, as the store in reserve_slot()
     return true;
   }
   command_call call(queue, {what, pe, 0}, command_kind::quiet, 0);
@@ -286,7 +286,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
 /// A copy whose data is inline in commands and answers. The struct is in the local memory of its thread.
 struct inline_copy {
   command_call call;
-  std::byte* local;  ///< local memory; put operations do not write it
+  std::byte* local;  ///< memory of this PE; puts do not write this memory
   std::size_t bytes;
   std::uint32_t step;  ///< bytes to this thread's next piece
 
@@ -534,13 +534,13 @@ struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< number of the PE in the world
   const void* remote;  ///< remote memory by its address on this PE
-  const void* local;   ///< local memory; get operations write it despite const
+  const void* local;   ///< memory of this PE; gets write this memory despite const
   std::size_t bytes;
   completion when;
 };
 
-/// Submits a put with a signal, by the smallest command that can carry both. Submits the signal alone if the data has
-/// already been sent.
+/// Submits a put with a signal, by the smallest command that can carry data and signal. Submits the signal alone if the
+/// data has already been sent.
 /// @return False if a wait failed and the thread must end.
 [[nodiscard]] PGAS_COLD bool submit_put_signal(const proxied_copy* call, const trailing_signal* signal,
                                                bool data_is_sent) {
@@ -615,7 +615,7 @@ template <direction Direction>
 }
 
 /// Implements strided puts and gets of all forms. *Callers* all threads of the group.
-/// @param local local memory; get operations write it despite const
+/// @param local memory of this PE; gets write this memory despite const
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
                                strided_range shape, completion when) {
