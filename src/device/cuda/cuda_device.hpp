@@ -97,6 +97,10 @@ class cuda_device final : public device {
    public:
     enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {
       if (stream == nullptr) undisturbed_.emplace();
+      // Work on the default stream would invalidate the capture of a stream that waits for the default stream.
+      CUstreamCaptureStatus ignored = CU_STREAM_CAPTURE_STATUS_NONE;
+      if (stream_ == CU_STREAM_LEGACY)
+        check(driver().stream_is_capturing(stream_, &ignored), "enqueuing on CUDA's default stream");
     }
     ~enqueuing() {
       if (stream_ == on_.internal_) on_.enqueued_.fetch_add(1, std::memory_order_release);

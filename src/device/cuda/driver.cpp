@@ -52,13 +52,26 @@ const driver_library& library() {
   return loaded;
 }
 
+/// The remedy if the driver refuses a call because of a capture; empty for other results.
+std::string_view remedy_in_capture(CUresult result) {
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+    return ": the default stream waits for a stream that is being captured into a CUDA graph: use another stream "
+           "(pgas::stream, cudaStreamNonBlocking), or make the call outside the capture";
+  if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
+    return ": an earlier call has invalidated the capture: end the capture, and repeat it without that call";
+  if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+    return ": a stream is being captured into a CUDA graph: make the call before or after the capture";
+  return {};
+}
+
 void check_by(const driver_api& api, CUresult result, std::string_view what, code kind) {
   if (result == CUDA_SUCCESS) return;
   const char* name = nullptr;
   const char* text = nullptr;
   if (api.error_name(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown error";
   if (api.error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "no description";
-  throw error(kind, fmt::format("{}: {} ({})", what, name, text));
+  const std::string_view remedy = remedy_in_capture(result);
+  throw error(remedy.empty() ? kind : code::capturing, fmt::format("{}: {} ({}){}", what, name, text, remedy));
 }
 
 }  // namespace

@@ -138,7 +138,8 @@ struct driver_api {
 /// The driver of this machine. *Errors* device_unavailable with the missing part: the driver, a GPU, or a newer driver.
 [[nodiscard]] const driver_api& driver();
 
-/// If `result` is not success, throws an error with the code `kind`. The text is "what: CUDA_ERROR_NAME (text)".
+/// If `result` is not success, throws an error with the code `kind`, or `capturing` if a capture forbids the call. The
+/// text is "what: CUDA_ERROR_NAME (text)".
 void check(CUresult result, std::string_view what, code kind = code::device_failed);
 
 /// Whether a query of a stream has returned an error of the stream's work. After such an error the context is unusable.

@@ -125,10 +125,12 @@ constexpr std::array rows{
                "Ask for fewer blocks or threads; the message shows the limit. A kernel compiled by a C++ compiler "
                "needs PGAS_HEAP=host where there is a GPU."},
     error_info{code::capturing, "capturing",
-               "The stream is being captured into a CUDA graph, and the call would wait for the stream or copy "
-               "pageable host memory at each replay. The capture is unchanged.",
+               "A stream is being captured into a CUDA graph, and the call would wait for this stream, copy pageable "
+               "host memory at each replay, or use CUDA's default stream, for which the captured stream waits. The "
+               "capture is unchanged.",
                "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, "
-               "cudaHostRegister) or GPU memory."},
+               "cudaHostRegister) or GPU memory. In place of the default stream, use a pgas::stream or a stream with "
+               "cudaStreamNonBlocking."},
     error_info{code::config_value, "config_value", "A variable holds a value that its option does not allow.",
                "The message names the variable, its value and the allowed values; `pgas-info --config` lists all "
                "options."},

@@ -75,9 +75,12 @@ void host_operation::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // the usual case, without a query of the driver
   if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
-  throw error(code::capturing, fmt::format("{}: {} is pageable host memory, and a CUDA graph can't copy it at each "
-                                           "replay: allocate it with cudaHostAlloc or pin it with cudaHostRegister",
-                                           what_, memory));
+  const int me = state_.context().my_pe();
+  throw error(code::capturing,
+              fmt::format("{}: {} is pageable host memory of PE {}, and a CUDA graph can't copy it at each replay: "
+                          "allocate it with cudaHostAlloc or pin it with cudaHostRegister",
+                          what_, memory, me),
+              me);
 }
 
 void host_operation::check_kernel_memory(const void* memory, const char* role) const {

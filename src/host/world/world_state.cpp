@@ -409,9 +409,11 @@ void world_state::synchronize(stream_handle stream) {
 
 void world_state::check_not_captured(stream_handle stream, const char* what) const {
   if (device_->capturing(stream))
-    throw error(code::capturing, fmt::format("{}: the stream is being captured into a CUDA graph and executes nothing: "
-                                             "end the capture, launch the graph, then wait",
-                                             what));
+    throw error(code::capturing,
+                fmt::format("{}: PE {} captures the stream into a CUDA graph, and a capture executes nothing: end the "
+                            "capture, launch the graph, then wait",
+                            what, context_.my_pe()),
+                context_.my_pe());
 }
 
 void world_state::rethrow_failure() const {

@@ -3,16 +3,19 @@
 // backend runs in tests on machines without a GPU, except for kernels of programs, which are machine code.
 //
 // Settings: FAKE_CUDA_VERSION, the version of CUDA that the driver supports (default: 13000); FAKE_CUDA_LACKS, a
-// function that the driver does not have; FAKE_CUDA_INIT, the result of cuInit; FAKE_CUDA_GPUS (default: 1).
+// function that the driver does not have; FAKE_CUDA_INIT, the result of cuInit; FAKE_CUDA_GPUS (default: 1). As in the
+// real driver, CUDA_VISIBLE_DEVICES names the GPUs that the process sees.
 #include <cuda.h>
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "fake_capture.hpp"
 #include "fake_kernels.hpp"
 #include "fake_memory.hpp"
 #include "fake_stream.hpp"
@@ -36,6 +39,11 @@ struct driver {
                                                                 {CU_STREAM_PER_THREAD, stream::make()}};
   std::size_t stack_bytes = 1024;
 
+  driver() {
+    streams.at(CU_STREAM_LEGACY)->is_legacy = true;
+    streams.at(CU_STREAM_PER_THREAD)->waits_for_legacy = true;
+  }
+
   [[nodiscard]] std::shared_ptr<stream> find(CUstream which) {
     const std::lock_guard lock(mutex);
     return streams.at(which == nullptr ? CU_STREAM_LEGACY : which);
@@ -50,15 +58,23 @@ memory& all_memory() { return driver::get().memory; }
 
 template <class F>
 CUresult enqueue(CUstream to, F work) {
-  driver::get().find(to)->enqueue(work);
+  const std::shared_ptr<stream> on = driver::get().find(to);
+  if (const auto captured = captures::get().add(on, [work](stream& launched) { launched.enqueue(work); }))
+    return *captured;
+  on->enqueue(work);
   return CUDA_SUCCESS;
 }
 
-/// Waits on the thread of a stream.
-template <class F>
-void poll(F reached) {
-  while (!reached()) std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
+/// A function that captures forbid, as CUDA's potentially unsafe calls.
+template <auto Function>
+struct unsafe;
+template <class... Arguments, CUresult (*Function)(Arguments...)>
+struct unsafe<Function> {
+  static CUresult call(Arguments... arguments) {
+    const CUresult refused = captures::get().refuse_unsafe();
+    return refused != CUDA_SUCCESS ? refused : Function(arguments...);
+  }
+};
 
 // ---- devices and contexts
 
@@ -68,8 +84,25 @@ thread_local std::vector<CUcontext> current;
 
 CUcontext context_of(CUdevice gpu) { return reinterpret_cast<CUcontext>(&contexts[static_cast<std::size_t>(gpu)]); }
 
+/// The numbers of the GPUs that the process sees.
+const std::vector<int>& visible_gpus() {
+  static const std::vector<int> all = [] {
+    std::vector<int> found;
+    const int gpus = number("FAKE_CUDA_GPUS", "1");
+    const char* const names = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (names == nullptr)
+      for (int gpu = 0; gpu < gpus; ++gpu) found.push_back(gpu);
+    std::istringstream words(names != nullptr ? names : "");
+    for (std::string word; std::getline(words, word, ',');)
+      if (const int gpu = std::atoi(word.c_str()); gpu >= 0 && gpu < gpus) found.push_back(gpu);
+    return found;
+  }();
+  return all;
+}
+int number_of(CUdevice gpu) { return visible_gpus().at(static_cast<std::size_t>(gpu)); }
+
 CUresult device_count(int* count) {
-  *count = number("FAKE_CUDA_GPUS", "1");
+  *count = static_cast<int>(visible_gpus().size());
   return CUDA_SUCCESS;
 }
 CUresult device_at(CUdevice* device, int ordinal) {
@@ -81,7 +114,7 @@ CUresult device_name(char* name, int size, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult device_uuid(CUuuid* uuid, CUdevice gpu) {
-  std::memset(uuid, gpu + 1, sizeof *uuid);
+  std::memset(uuid, number_of(gpu) + 1, sizeof *uuid);
   return CUDA_SUCCESS;
 }
 CUresult device_memory(std::size_t* bytes, CUdevice) {
@@ -94,7 +127,7 @@ CUresult attribute(int* value, CUdevice_attribute which, CUdevice gpu) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = gpu + 1; break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = number_of(gpu) + 1; break;
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
@@ -140,7 +173,7 @@ CUresult ctx_priorities(int* least, int* greatest) {
   return CUDA_SUCCESS;
 }
 CUresult primary_retain(CUcontext* context, CUdevice gpu) {
-  if (gpu < 0 || gpu >= number("FAKE_CUDA_GPUS", "1")) return CUDA_ERROR_INVALID_DEVICE;
+  if (gpu < 0 || gpu >= static_cast<int>(visible_gpus().size())) return CUDA_ERROR_INVALID_DEVICE;
   *context = context_of(gpu);
   return CUDA_SUCCESS;
 }
@@ -266,8 +299,9 @@ CUresult launch(const CUlaunchConfig* how, CUfunction function, void** arguments
 
 // ---- streams and events
 
-CUresult stream_create(CUstream* result, unsigned, int) {
+CUresult stream_create(CUstream* result, unsigned flags, int) {
   auto item = stream::make();
+  item->waits_for_legacy = (flags & CU_STREAM_NON_BLOCKING) == 0;
   *result = reinterpret_cast<CUstream>(item.get());
   const std::lock_guard lock(driver::get().mutex);
   driver::get().streams.emplace(*result, std::move(item));
@@ -282,26 +316,71 @@ CUresult stream_destroy(CUstream which) {
   return CUDA_SUCCESS;
 }
 CUresult stream_id(CUstream which, unsigned long long* id) {
+  if (const CUresult refused = captures::get().refuse_waits(driver::get().find(which)); refused != CUDA_SUCCESS)
+    return refused;
   *id = reinterpret_cast<unsigned long long>(driver::get().find(which).get());
   return CUDA_SUCCESS;
 }
 CUresult stream_query(CUstream which) {
   const auto found = driver::get().find(which);
+  if (const CUresult refused = captures::get().refuse_waits(found); refused != CUDA_SUCCESS) return refused;
   return found->has_done(found->enqueued()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
-CUresult stream_is_capturing(CUstream, CUstreamCaptureStatus* status) {
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+CUresult stream_capture_info(CUstream which, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* of,
+                             const CUgraphNode** last, const CUgraphEdgeData** edges, std::size_t* count) {
+  if (edges != nullptr) *edges = nullptr;
+  return captures::get().info(driver::get().find(which), status, id, of, last, count);
+}
+CUresult stream_is_capturing(CUstream which, CUstreamCaptureStatus* status) {
+  return stream_capture_info(which, status, nullptr, nullptr, nullptr, nullptr, nullptr);
+}
+CUresult exchange_capture_mode(CUstreamCaptureMode* mode) {
+  captures::exchange_mode(mode);
   return CUDA_SUCCESS;
 }
-CUresult stream_capture_info(CUstream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph*, const CUgraphNode**,
-                             const CUgraphEdgeData**, std::size_t*) {
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+CUresult begin_capture(CUstream which, CUstreamCaptureMode mode) {
+  return captures::get().begin(driver::get().find(which), mode);
+}
+CUresult end_capture(CUstream which, CUgraph* result) { return captures::get().end(driver::get().find(which), result); }
+
+// ---- graphs
+
+graph& graph_of(void* which) { return *static_cast<graph*>(which); }
+
+CUresult graph_instantiate(CUgraphExec* result, CUgraph from, unsigned long long) {
+  *result = reinterpret_cast<CUgraphExec>(new graph(graph_of(from)));
   return CUDA_SUCCESS;
 }
-CUresult exchange_capture_mode(CUstreamCaptureMode*) { return CUDA_SUCCESS; }
+CUresult graph_launch(CUgraphExec which, CUstream on) {
+  graph_of(which).launch(*driver::get().find(on));
+  return CUDA_SUCCESS;
+}
+CUresult graph_destroy(CUgraph which) {
+  delete &graph_of(which);
+  return CUDA_SUCCESS;
+}
+CUresult graph_exec_destroy(CUgraphExec which) {
+  delete &graph_of(which);
+  return CUDA_SUCCESS;
+}
+node* node_of(CUgraphNode which) { return reinterpret_cast<node*>(which); }
+CUresult graph_add_edges(CUgraph to, const CUgraphNode* from, const CUgraphNode* behind, const CUgraphEdgeData*,
+                         std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) graph_of(to).add_edge(node_of(from[i]), node_of(behind[i]));
+  return CUDA_SUCCESS;
+}
+CUresult graph_remove_edges(CUgraph of, const CUgraphNode* from, const CUgraphNode* behind, const CUgraphEdgeData*,
+                            std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!graph_of(of).remove_edge(node_of(from[i]), node_of(behind[i]))) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
 
 CUresult copy_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream on) {
-  if (all_memory().type_at(from) == 0) {  // pageable memory is read during the call, as by a real driver
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  static_cast<void>(stream_is_capturing(on, &status));
+  if (all_memory().type_at(from) == 0 &&
+      status == CU_STREAM_CAPTURE_STATUS_NONE) {  // pageable memory is read during the call
     const auto* const begin = static_cast<const char*>(pointer(from));
     return enqueue(on, [to, copy = std::vector<char>(begin, begin + bytes)] {
       std::memcpy(pointer(to), copy.data(), copy.size());
@@ -326,7 +405,8 @@ CUresult write_value(CUstream on, CUdeviceptr to, cuuint64_t value, unsigned) {
 CUresult wait_value(CUstream on, CUdeviceptr at, cuuint64_t value, unsigned) {
   return enqueue(on, [=] {
     const std::atomic_ref word(*static_cast<cuuint64_t*>(pointer(at)));
-    poll([&] { return static_cast<std::int64_t>(word.load(std::memory_order_acquire) - value) >= 0; });
+    while (static_cast<std::int64_t>(word.load(std::memory_order_acquire) - value) < 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
   });
 }
 
@@ -337,15 +417,23 @@ CUresult event_create(CUevent* result, unsigned) {
   return CUDA_SUCCESS;
 }
 CUresult event_destroy(CUevent which) {
+  captures::get().forget(event_of(which));
   delete &event_of(which);
   return CUDA_SUCCESS;
 }
-CUresult event_query(CUevent which) { return event_of(which).passed()() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
+CUresult event_query(CUevent which) {
+  if (const CUresult refused = captures::get().refuse_captured(event_of(which)); refused != CUDA_SUCCESS)
+    return refused;
+  return event_of(which).passed()() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
 CUresult event_record(CUevent which, CUstream on) {
-  event_of(which).record({driver::get().find(on)});
+  const std::shared_ptr<stream> from = driver::get().find(on);
+  if (const auto captured = captures::get().record(from, event_of(which))) return *captured;
+  event_of(which).record({from});
   return CUDA_SUCCESS;
 }
 CUresult ctx_record(CUcontext, CUevent which) {
+  if (const CUresult refused = captures::get().refuse_any(); refused != CUDA_SUCCESS) return refused;
   std::vector<std::shared_ptr<stream>> all;
   {
     const std::lock_guard lock(driver::get().mutex);
@@ -354,8 +442,20 @@ CUresult ctx_record(CUcontext, CUevent which) {
   event_of(which).record(all);
   return CUDA_SUCCESS;
 }
-CUresult stream_wait_event(CUstream on, CUevent which, unsigned) {
-  return enqueue(on, [passed = event_of(which).passed()] { poll(passed); });
+CUresult stream_wait_event(CUstream on, CUevent which, unsigned flags) {
+  const std::shared_ptr<stream> waiting = driver::get().find(on);
+  if (const auto captured = captures::get().wait(waiting, event_of(which), flags == CU_EVENT_WAIT_EXTERNAL))
+    return *captured;
+  waiting->enqueue_wait(event_of(which).passed());
+  return CUDA_SUCCESS;
+}
+CUresult graph_add_record(CUgraphNode* result, CUgraph to, const CUgraphNode* behind, std::size_t count,
+                          CUevent which) {
+  std::vector<node*> before;
+  for (std::size_t i = 0; i < count; ++i) before.push_back(node_of(behind[i]));
+  const auto record = [&item = event_of(which)](stream& on) { item.record({on.shared_from_this()}); };
+  *result = reinterpret_cast<CUgraphNode>(graph_of(to).add(record, before));
+  return CUDA_SUCCESS;
 }
 
 // ---- the table
@@ -392,7 +492,7 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuCtxPushCurrent", address(ctx_push)},
       {"cuCtxPopCurrent", address(ctx_pop)},
       {"cuCtxGetLimit", address(ctx_limit)},
-      {"cuCtxSetLimit", address(ctx_set_limit)},
+      {"cuCtxSetLimit", address(unsafe<ctx_set_limit>::call)},
       {"cuCtxGetStreamPriorityRange", address(ctx_priorities)},
       {"cuCtxEnablePeerAccess", address(succeed<CUcontext, unsigned>)},
       {"cuDevicePrimaryCtxRetain", address(primary_retain)},
@@ -401,31 +501,31 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuMemGetInfo", address(memory_info)},
       {"cuMemExportToShareableHandle", address(export_handle)},
       {"cuMemImportFromShareableHandle", address(import_handle)},
-      {"cuMemCreate", address(create)},
-      {"cuMemRelease", address(release)},
+      {"cuMemCreate", address(unsafe<create>::call)},
+      {"cuMemRelease", address(unsafe<release>::call)},
       {"cuMemRetainAllocationHandle", address(retain_handle)},
       {"cuMemGetAllocationPropertiesFromHandle", address(properties_of)},
       {"cuMemGetAllocationGranularity", address(granularity)},
-      {"cuMemAddressReserve", address(address_reserve)},
-      {"cuMemAddressFree", address(address_free)},
-      {"cuMemMap", address(map)},
-      {"cuMemUnmap", address(unmap)},
-      {"cuMemSetAccess", address(set_access)},
+      {"cuMemAddressReserve", address(unsafe<address_reserve>::call)},
+      {"cuMemAddressFree", address(unsafe<address_free>::call)},
+      {"cuMemMap", address(unsafe<map>::call)},
+      {"cuMemUnmap", address(unsafe<unmap>::call)},
+      {"cuMemSetAccess", address(unsafe<set_access>::call)},
       {"cuMemGetAddressRange", address(address_range)},
       {"cuPointerGetAttribute", address(pointer_attribute)},
-      {"cuMemAlloc", address(alloc)},
-      {"cuMemFree", address(free_memory)},
+      {"cuMemAlloc", address(unsafe<alloc>::call)},
+      {"cuMemFree", address(unsafe<free_memory>::call)},
       {"cuMemAllocAsync", address(alloc_async)},
       {"cuMemFreeAsync", address(free_async)},
-      {"cuMemHostAlloc", address(host_alloc)},
-      {"cuMemFreeHost", address(host_free)},
+      {"cuMemHostAlloc", address(unsafe<host_alloc>::call)},
+      {"cuMemFreeHost", address(unsafe<host_free>::call)},
       {"cuMemHostGetDevicePointer", address(host_pointer)},
-      {"cuMemHostRegister", address(host_register)},
-      {"cuMemHostUnregister", address(host_unregister)},
+      {"cuMemHostRegister", address(unsafe<host_register>::call)},
+      {"cuMemHostUnregister", address(unsafe<host_unregister>::call)},
       {"cuIpcGetMemHandle", address(ipc_export)},
-      {"cuIpcOpenMemHandle", address(ipc_open)},
-      {"cuIpcCloseMemHandle", address(free_memory)},
-      {"cuLibraryLoadData", address(library_load)},
+      {"cuIpcOpenMemHandle", address(unsafe<ipc_open>::call)},
+      {"cuIpcCloseMemHandle", address(unsafe<free_memory>::call)},
+      {"cuLibraryLoadData", address(unsafe<library_load>::call)},
       {"cuLibraryGetKernel", address(library_kernel)},
       {"cuKernelGetFunction", address(kernel_function)},
       {"cuFuncLoad", address(succeed<CUfunction>)},
@@ -434,11 +534,20 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuStreamCreateWithPriority", address(stream_create)},
       {"cuStreamDestroy", address(stream_destroy)},
       {"cuStreamGetId", address(stream_id)},
-      {"cuStreamQuery", address(stream_query)},
+      {"cuStreamQuery", address(unsafe<stream_query>::call)},
       {"cuStreamIsCapturing", address(stream_is_capturing)},
       {"cuStreamGetCaptureInfo", address(stream_capture_info)},
       {"cuStreamWaitEvent", address(stream_wait_event)},
       {"cuThreadExchangeStreamCaptureMode", address(exchange_capture_mode)},
+      {"cuStreamBeginCapture", address(begin_capture)},
+      {"cuStreamEndCapture", address(end_capture)},
+      {"cuGraphInstantiate", address(graph_instantiate)},
+      {"cuGraphLaunch", address(graph_launch)},
+      {"cuGraphDestroy", address(graph_destroy)},
+      {"cuGraphExecDestroy", address(graph_exec_destroy)},
+      {"cuGraphAddEventRecordNode", address(graph_add_record)},
+      {"cuGraphAddDependencies", address(graph_add_edges)},
+      {"cuGraphRemoveDependencies", address(graph_remove_edges)},
       {"cuMemcpyAsync", address(copy_async)},
       {"cuMemcpy2DAsync", address(copy_2d_async)},
       {"cuMemsetD8Async", address(fill_async)},
@@ -446,7 +555,7 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuStreamWaitValue64", address(wait_value)},
       {"cuEventCreate", address(event_create)},
       {"cuEventDestroy", address(event_destroy)},
-      {"cuEventQuery", address(event_query)},
+      {"cuEventQuery", address(unsafe<event_query>::call)},
       {"cuEventRecord", address(event_record)},
       {"cuCtxRecordEvent", address(ctx_record)},
       {"cuGetErrorName", address(name_of_error)},

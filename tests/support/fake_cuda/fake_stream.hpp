@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,9 @@ namespace fake_cuda {
 /// An in-order queue of work. A thread of the stream executes the work, and ends when the stream is closed and empty.
 class stream : public std::enable_shared_from_this<stream> {
  public:
+  bool is_legacy = false;
+  bool waits_for_legacy = false;  ///< as streams that are created without CU_STREAM_NON_BLOCKING
+
   static std::shared_ptr<stream> make() {
     auto result = std::make_shared<stream>();
     std::thread([result] { result->work(); }).detach();
@@ -30,6 +34,12 @@ class stream : public std::enable_shared_from_this<stream> {
       ++enqueued_;
     }
     changed_.notify_one();
+  }
+  /// Enqueues a wait until `reached` returns true.
+  void enqueue_wait(std::function<bool()> reached) {
+    enqueue([reached = std::move(reached)] {
+      while (!reached()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    });
   }
   void close() {
     {
