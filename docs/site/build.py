@@ -54,6 +54,7 @@ WORDS = {
     "docs/metrics.md": ["pgas-info", "Prometheus", "statistics"],
     "docs/tuning.md": ["MPS"],
     "docs/torch.md": ["torchrun"],
+    "docs/graphs.md": ["stream capture", "cudaGraph", "MemPool", "get_mem_pool", "cudaStreamCaptureModeGlobal"],
     "docs/guides/slurm.md": ["srun", "sbatch", "start on Slurm"],
     "docs/guides/kubernetes.md": ["pod", "container", "k8s"],
     "docs/guides/moe.md": ["MoE", "all-to-all", "experts"],

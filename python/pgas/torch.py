@@ -14,6 +14,7 @@ Programs need no other change. docs/torch.md is the guide.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import threading
@@ -40,6 +41,8 @@ _groups: dict[str, _Group] = {}
 _lives: dict[str, int] = {}  # the number of groups with each name so far
 _lock = threading.RLock()
 _pool: Any = None
+_pool_allocator: Any = None  # never dropped, because a graph may keep a pool
+_capture_pools: dict[int, Any] = {}  # the pools of captures, by the number of the capture
 _GROUP_TIMEOUT = 60.0
 
 
@@ -59,6 +62,13 @@ class _Group:
 
         self.team = team
         self.staging = Staging(team.world, make)
+        self.in_graphs: dict[int, torch.UntypedStorage] = {}  # memory that captured collectives use, by its address
+
+    def keep_for_graph(self, x: torch.Tensor) -> None:
+        """Keeps the memory of a tensor from reuse, because a graph uses it at each launch. The library does not learn
+        when the graph is destroyed."""
+        storage = x.untyped_storage()
+        self.in_graphs[storage.data_ptr()] = storage
 
 
 def world() -> World:
@@ -95,6 +105,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
         _symm_mem.set_backend("PGAS")  # torch refuses this after another backend has allocated memory
         _world = world
         _refuse_operators_of_nvshmem()
+        _extend_functions_of_torch()
         return world
 
 
@@ -120,6 +131,36 @@ def _refuse_operators_of_nvshmem() -> None:
             warnings.simplefilter("ignore")  # torch warns that its kernel is replaced, which is intended here
             for key in ("CUDA", "CPU"):
                 _overrides.impl(operator, refuse, key, allow_override=True)
+
+
+def _extend_functions_of_torch() -> None:
+    """Some functions of torch.distributed._symmetric_memory are only for torch's own backends. Replaces these functions
+    in the module, where this version of torch has them."""
+    import torch.distributed._symmetric_memory as module
+
+    def extend(name: str, extended: Any) -> None:
+        original = getattr(module, name, None)
+        if original is not None:
+            setattr(module, name, functools.wraps(original)(functools.partial(extended, original)))
+
+    def get(original: Any, dst: torch.Tensor, hdl: Any, peer: int, offset: int = 0) -> None:
+        try:
+            original(dst, hdl, peer, offset)  # checks the arguments, and then the backend
+            return
+        except ValueError as said:
+            if "unsupported backend: PGAS" not in str(said):
+                raise
+        if hdl.buffer_ptrs[peer] == 0:
+            _refuse(105, f"symm_mem.get: the memory of rank {peer} is not load/store accessible from rank {hdl.rank}: use "
+                         "pgas.torch.broadcast(), or ranks of one NVLink domain")
+        start = hdl.offset // dst.element_size() + offset
+        dst.view(-1).copy_(hdl.get_buffer(peer, (dst.numel(),), dst.dtype, start))
+
+    def get_mem_pool(original: Any, device: Any) -> Any:
+        return mem_pool() if _symm_mem.get_backend(torch.device(device)) == "PGAS" else original(device)
+
+    extend("get", get)
+    extend("get_mem_pool", get_mem_pool)
 
 
 def init_process_group(backend: str = "gloo", *, device: int | None = None, **options: Any) -> World:
@@ -195,7 +236,9 @@ def _meet(name: str) -> None:
         rank, n = process_group.rank(), process_group.size()
         # The store may contain keys of an earlier group with this name, which had the same or different ranks.
         ranks = hashlib.sha256(repr(dist.get_process_group_ranks(process_group)).encode()).hexdigest()[:16]
-        store = dist.PrefixStore(f"pgas/{name}/{ranks}", dist.distributed_c10d._get_process_group_store(process_group))
+        store = dist.distributed_c10d._get_process_group_store(process_group)
+        limit = store.timeout.total_seconds()
+        store = dist.PrefixStore(f"pgas/{name}/{ranks}", store)
         store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
         page = _core.SharedMemory.make(None, _extension.page_bytes, False)
         mine = {"pe": joined.my_pe, "slots": taken_here, "ticket": page.ticket(), "rank": dist.get_rank(), "life": _lives.get(name, 0) + 1}
@@ -219,7 +262,7 @@ def _meet(name: str) -> None:
                 pages.append(None)
         _groups[name] = _Group(name, team)  # before other ranks can use it
         _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
-                             [0 if each is None else _address(each) for each in pages], (team, pages))
+                             [0 if each is None else _address(each) for each in pages], limit, (team, pages))
         team.sync(stream=None)
         page.revoke()  # all ranks have the page open
 
@@ -242,19 +285,37 @@ def _address(page: Any) -> int:
 def mem_pool(group: Any = None) -> Any:
     """A torch.cuda.MemPool of symmetric memory. Tensors that torch allocates in `with
     torch.cuda.use_mem_pool(pgas.torch.mem_pool()):` are valid arguments of symm_mem.rendezvous(tensor, group). Each
-    call returns the same pool. A segment holds one tensor, because a segment has one signal pad. With `group`, the call
-    is collective and sets up the group. Otherwise the first rendezvous sets up the group."""
+    call returns the same pool, but a pool of its own for each capture of a CUDA graph, so that the memory of a graph is
+    not reused outside the graph. A segment holds one tensor, because a segment has one signal pad. With `group`, the
+    call is collective and sets up the group. Otherwise the first rendezvous sets up the group."""
     global _pool
-    world()
+    joined = world()
+    if joined.device is None:
+        _refuse(304, "pgas.torch.mem_pool: torch has memory pools for GPUs only, and the heap of this world is host memory: "
+                     "use symm_mem.empty()")
     if group is not None:
         _meet(_name_of(group))
-    if _pool is None:
-        allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
-        try:
-            _pool = (torch.cuda.MemPool(allocator.allocator(), use_on_oom=False, no_split=True), allocator)
-        except TypeError:  # torch before 2.10 has no such arguments
-            _pool = (torch.cuda.MemPool(allocator.allocator()), allocator)
-    return _pool[0]
+    with _lock:
+        capture = _extension.capture_id(joined.device)
+        if capture == 0:
+            if _pool is None:
+                _pool = _make_pool()
+            return _pool
+        if capture not in _capture_pools:
+            if hasattr(torch.cuda.CUDAGraph, "_retain_pool"):  # then a graph keeps the pools of its capture
+                _capture_pools.clear()
+            _capture_pools[capture] = _make_pool()
+        return _capture_pools[capture]
+
+
+def _make_pool() -> Any:
+    global _pool_allocator
+    if _pool_allocator is None:
+        _pool_allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
+    try:
+        return torch.cuda.MemPool(_pool_allocator.allocator(), use_on_oom=False, no_split=True)
+    except TypeError:  # torch before 2.10 has no such arguments
+        return torch.cuda.MemPool(_pool_allocator.allocator())
 
 
 # ---- collectives ----------------------------------------------------------------------------------------------------
@@ -281,8 +342,12 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     group = _group_of(name)
     stream = None if joined.device is None else _current_of("torch", joined.device)
     dtype = str(x.dtype).removeprefix("torch.")
+    captured = joined.device is not None and torch.cuda.is_current_stream_capturing()
 
     def enqueue(to: torch.Tensor, source: torch.Tensor) -> None:
+        if captured:
+            group.keep_for_graph(to)
+            group.keep_for_graph(source)
         dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name) for each in (to, source))
         group.team._group.collective(what, dtype, _operation(op), dst, src, count, root, (1, 1), stream)
 

@@ -186,6 +186,21 @@ for n in 2 4; do
     beside "symm_mem_$example $n" 120 "$needs" "^PE" $(run $n) "$examples/symm_mem_$example.py"
   done
 done
+for n in 2 4; do
+  for thread in sglang_34230 sglang_33037 sglang_29946 vllm_54626 pytorch_188567 functions_of_torch; do
+    beside "torch_threads.py $thread $n" 120 "$symm_mem" "is content" $(run $n) "$here/pe/torch_threads.py" "$temporary/$thread.$n" $thread
+  done
+  beside "torch_threads.py sglang_36943 $n" 120 "$symm_mem" "is content" env PGAS_WAIT_TIMEOUT=2s $(run $n) "$here/pe/torch_threads.py" \
+    "$temporary/sglang_36943.$n" sglang_36943
+done
+beside "torch_threads.py pytorch_196082 3" 120 "$symm_mem" "is content" $(run 3) "$here/pe/torch_threads.py" "$temporary/pytorch_196082" pytorch_196082
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+if [ "$gpus" -gt 2 ]; then  # the ranks see the last two GPUs only
+  beside "torch_threads.py vllm_38550 2" 120 "$symm_mem" "is content" env CUDA_VISIBLE_DEVICES=$((gpus - 2)),$((gpus - 1)) $(run 2) \
+    "$here/pe/torch_threads.py" "$temporary/vllm_38550" vllm_38550
+else
+  report skipped 0 "torch_threads.py vllm_38550" "needs three GPUs"
+fi
 beside "torch_symm_mem.py inductor 2" 120 "$symm_mem" "is content" $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/inductor" inductor
 wait
 # The following programs run alone: one of them kills a PE, which would affect others under MPS, and the other programs

@@ -89,6 +89,7 @@ std::pair<std::shared_ptr<group_view>, std::size_t> backend::rendezvous(const vo
     const auto device = world_.device() < 0
                             ? c10::Device(c10::DeviceType::CPU)
                             : c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(world_.device()));
+    // Uses no stream of torch, so the current stream may be in a capture.
     view = std::make_shared<group_view>(world_, of, at.of, device, number);
     ++of->allocations;
     const std::lock_guard guard(lock_);
@@ -104,6 +105,8 @@ std::byte* backend::alias(const void* address, const std::string& group) {
   if (!view)
     throw error(code::invalid_argument,
                 "pgas.torch: group '" + group + "' has no rendezvous of this tensor: call rendezvous() first");
+  const std::lock_guard one_at_a_time(by->mutex());
+  by->log().enter({view->number(), at.offset, at.of->bytes()}, world_);
   return view->alias(at.offset);
 }
 

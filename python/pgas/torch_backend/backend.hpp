@@ -2,6 +2,7 @@
 /// The state of the backend: the world, the blocks of this process, and the torch groups that have made a rendezvous.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,6 +32,11 @@ class backend {
   [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t pad_bytes,
                                const std::optional<std::string>& group);
   [[nodiscard]] block_table& blocks() { return blocks_; }
+  /// The time for which a rendezvous waits for other ranks: PGAS_WAIT_TIMEOUT, or else the timeout of torch's group.
+  [[nodiscard]] std::chrono::milliseconds wait_limit(std::chrono::milliseconds timeout_of_group) const {
+    const std::chrono::milliseconds set = world_.settings().wait_timeout;
+    return set.count() > 0 ? set : timeout_of_group;
+  }
   /// The block that contains an address. *Errors* invalid_argument if no block contains the address.
   [[nodiscard]] block_table::place place_of(const void* address);
 
@@ -38,7 +44,8 @@ class backend {
   /// block.
   [[nodiscard]] std::pair<std::shared_ptr<group_view>, std::size_t> rendezvous(const void* address,
                                                                                const std::optional<std::string>& group);
-  /// The symmetric address for an address in a block with which the group has made a rendezvous. Local.
+  /// The symmetric address for an address in a block with which the group has made a rendezvous, for a collective of
+  /// the group. Local. The call is compared with the calls of the other ranks, as a rendezvous.
   [[nodiscard]] std::byte* alias(const void* address, const std::string& group);
 
   /// Whether the present group of torch with this name was added.
@@ -52,7 +59,7 @@ class backend {
 
  private:
   backend(world& joined, std::function<void(const std::string&)> rendezvous)
-      : world_(joined), rendezvous_(std::move(rendezvous)), blocks_(joined.device()) {}
+      : world_(joined), rendezvous_(std::move(rendezvous)), blocks_(joined.device(), joined.n_pes()) {}
   /// The group with this name, if the group was added and torch has not destroyed it.
   [[nodiscard]] std::shared_ptr<group> find(const std::string& name);
   [[nodiscard]] std::shared_ptr<group> group_of(const std::string& name);

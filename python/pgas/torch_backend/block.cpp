@@ -19,13 +19,15 @@ memory_place place_of(int device) { return device < 0 ? memory_place::host() : m
 
 }  // namespace
 
-block::block(int device, std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group)
+block::block(int device, int ranks, std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group)
     : device_(device),
       bytes_(bytes),
       pad_bytes_(pad_bytes),
       pad_offset_(round_up(bytes, alignment)),
       words_begin_(round_up(pad_offset_ + pad_bytes, alignment)),
-      total_(round_up(words_begin_ + groups * kinds_of_words * words() * sizeof(signal_t), granularity)),
+      table_bytes_(round_up(static_cast<std::size_t>(ranks) * (2 * sizeof(void*) + sizeof(int)), sizeof(void*))),
+      tables_begin_(words_begin_ + groups * kinds_of_words * words() * sizeof(signal_t)),
+      total_(round_up(tables_begin_ + groups * table_bytes_, granularity)),
       memory_(shared_memory::make(place_of(device), total_)),
       group_(std::move(group)) {}
 
@@ -33,9 +35,11 @@ std::size_t block::words_offset(std::size_t group_slot) const {
   return words_begin_ + group_slot * kinds_of_words * words() * sizeof(signal_t);
 }
 
+std::size_t block::table_offset(std::size_t group_slot) const { return tables_begin_ + group_slot * table_bytes_; }
+
 void* block_table::allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group) {
   release_freed();
-  auto made = std::make_shared<block>(device_, bytes, pad_bytes, std::move(group));
+  auto made = std::make_shared<block>(device_, ranks_, bytes, pad_bytes, std::move(group));
   void* const buffer = made->data();
   const std::lock_guard guard(lock_);
   blocks_.emplace(made->data(), std::move(made));

@@ -29,7 +29,8 @@ class block {
   /// The maximum number of groups with common members that may have views of one block at the same time.
   static constexpr std::size_t groups = 16;
 
-  block(int device, std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
+  /// @param ranks the maximum number of ranks of a group
+  block(int device, int ranks, std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
 
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_.data()); }
   /// The requested size of the buffer.
@@ -41,6 +42,8 @@ class block {
   /// The offset of the words of a group: words for barriers, for put_signal(), and for acknowledgements of
   /// put_signal().
   [[nodiscard]] std::size_t words_offset(std::size_t group_slot) const;
+  /// The offset of the table of a group: the addresses of the buffers and the pads of all ranks, then the ranks.
+  [[nodiscard]] std::size_t table_offset(std::size_t group_slot) const;
   /// The number of words of each kind.
   [[nodiscard]] std::size_t words() const { return pad_bytes_ / sizeof(std::uint32_t); }
   static constexpr std::size_t kinds_of_words = 3;
@@ -60,6 +63,8 @@ class block {
   std::size_t pad_bytes_;
   std::size_t pad_offset_;
   std::size_t words_begin_;
+  std::size_t table_bytes_;
+  std::size_t tables_begin_;
   std::size_t total_;
   shared_memory memory_;
   std::optional<std::string> group_;
@@ -68,7 +73,8 @@ class block {
 /// The blocks of this process. *Callers* any thread.
 class block_table {
  public:
-  explicit block_table(int device) : device_(device) {}
+  /// @param ranks the number of ranks of the world
+  block_table(int device, int ranks) : device_(device), ranks_(ranks) {}
 
   /// Allocates a new block and returns its buffer. Local. *Errors* out_of_memory, device_failed.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
@@ -92,6 +98,7 @@ class block_table {
 
  private:
   int device_;
+  int ranks_;
   std::mutex lock_;
   std::map<std::byte*, std::shared_ptr<block>> blocks_;  ///< the blocks by the address of the buffer
   std::vector<std::shared_ptr<block>> freed_;

@@ -2,6 +2,7 @@
 /// The backend's state of a torch process group: a team, and the log of its rendezvous.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,14 +20,16 @@ namespace pgas::torch_backend {
 class group {
  public:
   /// @param group torch's present group with that name
-  /// @param owner an object that keeps the team and the pages alive
+  /// @param limit the time for which a rank waits for others @param owner an object that keeps the team and the pages
+  /// alive
   group(std::string name, const c10::intrusive_ptr<c10d::ProcessGroup>& of, const team& members, std::size_t slot,
-        std::vector<int> global_ranks, std::vector<rendezvous_page*> pages, std::shared_ptr<void> owner)
+        std::vector<int> global_ranks, std::vector<rendezvous_page*> pages, std::chrono::milliseconds limit,
+        std::shared_ptr<void> owner)
       : process_group_(of),
         members_(members),
         slot_(slot),
         global_ranks_(std::move(global_ranks)),
-        log_(std::move(name), members.my_pe(), std::move(pages)),
+        log_(std::move(name), members.my_pe(), std::move(pages), limit),
         owner_(std::move(owner)) {}
 
   /// Whether the object was created for this group of torch, and not for another group with the same name.

@@ -42,11 +42,13 @@ group_view::group_view(world& w, const std::shared_ptr<group>& of, const std::sh
   }
   std::vector<void*> all = buffers_;
   all.insert(all.end(), pads_.begin(), pads_.end());
-  all.resize(all.size() + buffers_.size());  // space for the global ranks, which are ints
+  all.resize(all.size() + (buffers_.size() + 1) / 2);  // space for the global ranks, which are ints
   std::copy(of->global_ranks().begin(), of->global_ranks().end(),
             reinterpret_cast<int*>(all.data() + 2 * buffers_.size()));
-  table_ = at::from_blob(all.data(), {static_cast<std::int64_t>(all.size())}, at::kLong).clone().to(device_);
-  if (device_.is_cuda()) wait_for_gpu(device_.index());
+  const std::size_t offset = from->table_offset(of->slot());
+  put(world_, alias(offset), reinterpret_cast<const std::byte*>(all.data()), all.size() * sizeof(void*),
+      world_.my_pe());
+  table_ = reinterpret_cast<void**>(from->data() + offset);
   pgas::barrier(members);  // all pads and words are initialized
 }
 

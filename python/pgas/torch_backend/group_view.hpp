@@ -2,7 +2,7 @@
 /// A group's view of a block.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <c10/core/Device.h>
 
 #include <cstddef>
 #include <map>
@@ -28,7 +28,7 @@ class group_view {
 
   [[nodiscard]] const std::vector<void*>& buffers() const { return buffers_; }
   [[nodiscard]] const std::vector<void*>& pads() const { return pads_; }
-  [[nodiscard]] void** buffers_on_device() const { return static_cast<void**>(table_.data_ptr()); }
+  [[nodiscard]] void** buffers_on_device() const { return table_; }
   [[nodiscard]] void** pads_on_device() const { return buffers_on_device() + buffers_.size(); }
   [[nodiscard]] int* ranks_on_device() const {
     return reinterpret_cast<int*>(buffers_on_device() + 2 * buffers_.size());
@@ -68,7 +68,7 @@ class group_view {
   registration registered_;
   std::vector<void*> buffers_;
   std::vector<void*> pads_;
-  at::Tensor table_;  ///< a table on the device: addresses of buffers and pads, and global ranks
+  void** table_;  ///< the table in the block: addresses of buffers and pads, and global ranks
   std::mutex streams_lock_;
   std::map<int, stream> streams_;  ///< streams of the host heap, by channel
 };

@@ -25,7 +25,11 @@ struct rendezvous_record {
 /// A rank's data in memory that the ranks of its host share.
 struct rendezvous_page {
   static constexpr std::size_t length = 1024;
+  static constexpr std::uint64_t failed = ~std::uint64_t{0};
   std::atomic<std::uint64_t> calls;
+  /// The last call in which another rank relies on this rank, or `failed` after a wait of this rank has failed. For
+  /// each call only one of the two happens, so no rank enters a collective without the others.
+  std::atomic<std::uint64_t> relied_on;
   std::array<rendezvous_record, length> records;  ///< a ring
 };
 
@@ -38,8 +42,9 @@ struct rendezvous_page {
 class rendezvous_log {
  public:
   /// @param pages the pages of all ranks; null for ranks of other hosts, which are not compared
-  rendezvous_log(std::string group, int rank, std::vector<rendezvous_page*> pages)
-      : group_(std::move(group)), rank_(rank), pages_(std::move(pages)), compared_(pages_.size(), 0) {}
+  /// @param limit the time for which a call waits for other ranks
+  rendezvous_log(std::string group, int rank, std::vector<rendezvous_page*> pages, std::chrono::milliseconds limit)
+      : group_(std::move(group)), rank_(rank), pages_(std::move(pages)), limit_(limit), compared_(pages_.size(), 0) {}
 
   struct entry {
     std::uint64_t allocation;
@@ -52,14 +57,20 @@ class rendezvous_log {
   /// *Errors* asymmetric_call, naming the first rank that differs; each later call throws the same error. wait_timeout.
   void enter(const entry& mine, const world& of);
   /// Returns when the other ranks have made the same call as this rank's last call. Called before an operation of all
-  /// ranks. After PGAS_WAIT_WARNING, a warning names the awaited rank. *Errors* as enter(), with wait_timeout after
-  /// PGAS_WAIT_TIMEOUT; the errors of the world.
+  /// ranks. After PGAS_WAIT_WARNING, a warning names the awaited rank. *Errors* as enter(), with wait_timeout on all
+  /// ranks after the limit; the errors of the world.
   void await_others(const world& of);
 
  private:
   void await_room(std::uint64_t number, const world& of) const;
   void compare(std::size_t rank, std::uint64_t up_to);
   void throw_difference() const;
+  /// Lets the wait of a call fail, unless another rank relies on this rank. Then all ranks have made the call.
+  [[nodiscard]] bool fail_wait(std::uint64_t number);
+  /// *Errors* wait_timeout if the wait of a rank has failed.
+  void refuse_failed(std::uint64_t number) const;
+  /// Relies on a rank that has made the call. *Errors* as refuse_failed().
+  void rely_on(std::size_t rank, std::uint64_t number);
   [[nodiscard]] std::string text_of_wait(std::size_t rank, std::uint64_t number,
                                          std::chrono::milliseconds lasted) const;
   [[nodiscard]] static entry read(const rendezvous_page& page, std::uint64_t number);
@@ -67,6 +78,7 @@ class rendezvous_log {
   std::string group_;
   int rank_;
   std::vector<rendezvous_page*> pages_;
+  std::chrono::milliseconds limit_;
   std::vector<std::uint64_t> compared_;  ///< for each rank, the number of its calls that have been compared
   std::string difference_;
   int different_rank_ = -1;

@@ -2,9 +2,11 @@
 #include <c10/core/Device.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <chrono>
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
 
+#include "ask_cuda.hpp"
 #include "backend.hpp"
 
 namespace py = pybind11;
@@ -137,7 +139,8 @@ void enable(std::uintptr_t world_address, const py::object& find_group, const py
 }
 
 void add_group(const std::string& name, std::uintptr_t members, std::size_t slot, std::vector<int> global_ranks,
-               const std::vector<std::uintptr_t>& pages, py::object owner) {
+               const std::vector<std::uintptr_t>& pages, double limit_s, py::object owner) {
+  const std::chrono::milliseconds limit(static_cast<std::int64_t>(1000 * limit_s));
   std::vector<rendezvous_page*> mapped;
   for (const std::uintptr_t each : pages) mapped.push_back(reinterpret_cast<rendezvous_page*>(each));
   const std::shared_ptr<void> kept(owner.release().ptr(), [](void* object) {
@@ -147,7 +150,7 @@ void add_group(const std::string& name, std::uintptr_t members, std::size_t slot
   });
   backend::get().add(
       std::make_shared<group>(name, c10d::resolve_process_group(name), *reinterpret_cast<const team*>(members), slot,
-                              std::move(global_ranks), std::move(mapped), kept),
+                              std::move(global_ranks), std::move(mapped), backend::get().wait_limit(limit), kept),
       name);
 }
 
@@ -186,6 +189,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     if (!found) return std::nullopt;
     return std::pair(reinterpret_cast<std::uintptr_t>(found->of->data()), found->of->total());
   });
+  m.def("capture_id", &capture_id);
   m.def("release_freed", [] {
     const without_gil free;
     backend::get().blocks().release_freed();
