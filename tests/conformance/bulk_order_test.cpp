@@ -26,7 +26,8 @@ struct tiles_and_signals {
 
   static std::uint32_t working_blocks(const stress_shape& shape) { return shape.channels; }
 
-  /// The number of words that a round sends, and their distance from a boundary of 16 bytes on both sides.
+  /// The number of words that a round sends, and the offset of the source and of the destination from a boundary of 16
+  /// bytes.
   struct shape {
     std::uint32_t n;
     std::uint32_t shift;

@@ -1,5 +1,6 @@
 // Timelines and interprocess events between two unrelated processes on one GPU. If two_gpus.sh starts the processes,
-// they use two GPUs: the first GPU of the side that opens is then the second GPU of the maker.
+// they use two GPUs and number these GPUs in opposite order: GPU 0 of the process that opens the ticket is GPU 1 of the
+// process that makes the ticket.
 //
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side

@@ -52,10 +52,10 @@ class control_group {
   [[nodiscard]] const peer_info& peer(int member) const;
 
   /// Collective: returns the bytes of all members, by member. A member contributes 0 to 64 KiB, and lengths may differ.
-  /// The result also contains duplicates of the descriptors of members on the caller's host. The caller's own entry has
-  /// bytes and no descriptors. *Errors* peer_lost; aborted; wait_timeout with the missing members if PGAS_WAIT_TIMEOUT
-  /// is set; asymmetric_call if a member calls barrier() or control_plane::leave(); invalid_argument before any data is
-  /// sent.
+  /// For each other member on the caller's host, the result also contains that member's file descriptors, duplicated
+  /// for the caller. The caller's own entry has bytes and no descriptors. *Errors* peer_lost; aborted; wait_timeout
+  /// with the missing members if PGAS_WAIT_TIMEOUT is set; asymmetric_call if a member calls barrier() or
+  /// control_plane::leave(); invalid_argument before any data is sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
   /// Receives the bytes of a member, which are valid during the call, and its descriptors (without bytes).

@@ -1,7 +1,7 @@
 /// @file
-/// The numbers of collectives that leaving PEs have enqueued on their devices. PEs contribute the numbers to
-/// await_leave(). group_exchange merges them without devices and threads, so this file does not need
-/// device_collective.hpp.
+/// How many collectives each leaving PE has enqueued on its device. Each PE contributes its counts to await_leave().
+/// This file does not include device_collective.hpp, because group_exchange, which merges the counts, uses no devices
+/// and no threads.
 #pragma once
 
 #include <cstdint>

@@ -74,7 +74,7 @@ class question_service {
   question_service(const question_service&) = delete;
   question_service& operator=(const question_service&) = delete;
 
-  /// Sets the functions that answer questions, when this PE has a heap.
+  /// Sets the functions that answer questions. Called as soon as this PE has a heap.
   void set_source(wait_source source) { source_ = std::move(source); }
   /// Watches the socket in the loop of the reader.
   void start();

@@ -33,7 +33,7 @@ struct stencil_step {
   const slab& size;
   std::uint64_t* from;
   std::uint64_t* to;
-  std::uint64_t top;   ///< the number of this PE's row 0 in the domain
+  std::uint64_t top;   ///< the index of this PE's row 0 in the whole domain
   std::uint64_t time;  ///< the time of the computed cells
 
   PGAS_FN void border(std::size_t row) const {

@@ -49,8 +49,8 @@ pgas::tools::page about() {
   };
 }
 
-/// Checks that the row exists, or that rows match the pattern. The description contains all names, which completions
-/// offer.
+/// Checks that the row exists, or that rows match the pattern. The description of the option contains all names, so
+/// that the completion of a shell offers them.
 CLI::Validator known_row() {
   std::vector<row> all = all_rows(false);  // the rows for GPUs have the same names
   std::string names;

@@ -132,7 +132,7 @@ class runtime {
       if (predefined_[number].exists()) visit(static_cast<int>(number), predefined_[number].get());
     teams_.for_each([&](int number, const team_entry& entry) { visit(number, entry.get()); });
   }
-  /// Whether a team with this number exists. Joins.
+  /// Whether a team with this number exists. Joins the world, if the process has not joined.
   [[nodiscard]] bool has_team(int number);
 
   /// The settings of the environment. The first call of this function or of start() reads the settings. The settings

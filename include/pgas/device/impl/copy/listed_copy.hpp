@@ -42,7 +42,7 @@ struct list_walk {
   std::uint32_t parts;      ///< the subgroups that share a block
   std::uint32_t part;
   std::size_t at;   ///< the block in progress
-  std::size_t hop;  ///< from one block of this thread to the next
+  std::size_t hop;  ///< the number of blocks from one block of this thread to its next block
 
   PGAS_FN list_walk(const copy_list* all, std::uintptr_t bytes_away, slice me)
       : list(all), distance(bytes_away), in_subgroup{0, 0}, parts(1), part(0), at(all->size()), hop(1) {
@@ -68,7 +68,7 @@ PGAS_OUTLINE void copy_listed(const copy_list* list, std::uintptr_t distance, sl
   for (; !walk->ended(); walk->at += walk->hop) {
     copy_block block = (*walk->list)[walk->at];
     if (walk->parts != 1) block = part_of(block, walk->part, walk->parts);
-    // Sums of integers: the peer's memory is another object.
+    // The sums are sums of integers, because the peer's memory and this PE's memory are different objects of C++.
     const auto to = reinterpret_cast<std::uintptr_t>(block.to) + (Direction == direction::put ? walk->distance : 0);
     const auto from = reinterpret_cast<std::uintptr_t>(block.from) + (Direction == direction::get ? walk->distance : 0);
     copy_long<Direction, 1>(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from), block.bytes,

@@ -159,7 +159,7 @@ PGAS_FN void by_largest_units(const byte_blocks* blocks, Call call) {
 template <std::size_t Unit>
 class piece_index {
  public:
-  /// @param part size of a block in bytes; fewer than 4 Gi pieces
+  /// @param part size of a block in bytes; a block has fewer than 4 Gi pieces
   PGAS_FN piece_index(std::size_t part, slice me)
       : per_block_(static_cast<std::uint32_t>(part / Unit)),
         hop_blocks_(me.size / per_block_),

@@ -636,8 +636,8 @@ PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const vo
 }
 
 /// Implements put_signal() and put_signal_nbi(). *Callers* all threads of the group. (The arguments are in the thread's
-/// local memory, and the work of the single thread is in a separate function, because values that are live across calls
-/// cost the kernel registers.)
+/// local memory, and a separate function submits the command, because a value that is live across a call takes a
+/// register of the kernel.)
 template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put_signal(const proxied_copy* call, const trailing_signal* signal, G g) {
   const bool in_pieces = call->bytes > sizeof(payload) ? !is_global(call->local) : call->bytes > sizeof(std::uint64_t);
