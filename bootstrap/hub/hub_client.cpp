@@ -38,22 +38,13 @@ void hub_client::leave() noexcept {
   socket_.reset();
 }
 
-bool hub_client::enter(const deadline& limit) {
-  const milliseconds allowed = limit.left();
+bool hub_client::join(const deadline& limit) {
   try {
-    const frame_kind kind = await_frame(collective::join, allowed, deadline{allowed + for_the_verdict});
-    if (kind == frame_kind::failure) fail(decode_error(incoming_.payload()));
-    if (kind != frame_kind::welcome) fail_unasked();
+    (void)exchange(collective::join, {}, limit);
   } catch (const error& e) {
-    if (e.code() == code::peer_lost) return false;
+    if (e.code() == code::peer_lost && !welcome_) return false;
     throw;
   }
-  return true;
-}
-
-bool hub_client::join(const deadline& limit) {
-  if (!enter(limit)) return false;
-  (void)exchange(collective::join, {}, limit);
   return true;
 }
 
@@ -80,27 +71,10 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
                             .limit_ms = static_cast<std::uint32_t>(allowed.count())};
   const deadline answer_limit{allowed + for_the_verdict};
   send(make_frame(header, mine), answer_limit);
-  frame_kind kind = await_frame(what, allowed, answer_limit);
-  if (kind == frame_kind::welcome) kind = await_frame(what, allowed, answer_limit);  // of a member that did not enter()
-  switch (kind) {
-    case frame_kind::failure: fail(decode_error(incoming_.payload()));
-    case frame_kind::result:
-      if (incoming_.header().sequence == sequence_) {
-        ++sequence_;
-        std::vector<blob> all = unpack(incoming_.payload(), size_);
-        incoming_.release();  // the bootstrap lives as long as the world
-        return all;
-      }
-      [[fallthrough]];
-    default: fail_unasked();
-  }
-}
-
-frame_kind hub_client::await_frame(collective what, milliseconds allowed, const deadline& limit) {
   for (;;) {
     switch (incoming_.read(socket_.get())) {
       case frame_reader<frame_header>::status::incomplete:
-        if (!wait_for_events(socket_.get(), POLLIN, limit))
+        if (!wait_for_events(socket_.get(), POLLIN, answer_limit))
           fail({code::bootstrap_timeout,
                 fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
                             "cut off?",
@@ -126,14 +100,24 @@ frame_kind hub_client::await_frame(collective what, milliseconds allowed, const 
                           "job's hosts are in",
                           rank_, size_, owner_.name),
               owner_.rank});
-      case frame_reader<frame_header>::status::complete: return incoming_.header().kind;
+      case frame_reader<frame_header>::status::complete: break;
+    }
+    switch (incoming_.header().kind) {
+      case frame_kind::welcome: welcome_ = true; continue;
+      case frame_kind::failure: fail(decode_error(incoming_.payload()));
+      case frame_kind::result:
+        if (incoming_.header().sequence == sequence_) {
+          ++sequence_;
+          std::vector<blob> all = unpack(incoming_.payload(), size_);
+          incoming_.release();  // the bootstrap lives as long as the world
+          return all;
+        }
+        [[fallthrough]];
+      default:
+        fail({code::bootstrap_protocol,
+              fmt::format("rank {} of {} got an answer from {} that it did not ask for", rank_, size_, owner_.name)});
     }
   }
-}
-
-void hub_client::fail_unasked() {
-  fail({code::bootstrap_protocol,
-        fmt::format("rank {} of {} got an answer from {} that it did not ask for", rank_, size_, owner_.name)});
 }
 
 void hub_client::send(const shared_frame& frame, const deadline& limit) {

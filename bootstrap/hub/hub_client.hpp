@@ -31,10 +31,8 @@ class hub_client : public bootstrap {
   /// Leaves the world.
   ~hub_client() override;
 
-  /// Waits until the hub has welcomed this member. False if the hub closed the connection before. In that case the
-  /// world has not begun, and another attempt may succeed. Other members may not have arrived.
-  [[nodiscard]] bool enter(const deadline& limit);
-  /// Enters, and makes the first collective: waits until all members have arrived. False as for enter().
+  /// The first collective: waits until all members have arrived. False if the hub closed the connection before it
+  /// welcomed this member. In that case the world has not begun, and another attempt may succeed.
   [[nodiscard]] bool join(const deadline& limit);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -50,10 +48,6 @@ class hub_client : public bootstrap {
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
-  /// Waits for a frame from the hub, and returns its kind. *Errors* bootstrap_timeout, peer_lost, bootstrap_protocol,
-  /// authentication.
-  [[nodiscard]] frame_kind await_frame(collective what, milliseconds allowed, const deadline& limit);
-  [[noreturn]] void fail_unasked();
   /// Ignores a failure to send, because the hub's frames may contain the reason of the failure.
   void send(const shared_frame& frame, const deadline& limit);
   [[noreturn]] void fail(error why);
@@ -65,6 +59,7 @@ class hub_client : public bootstrap {
   milliseconds timeout_;
   hub_owner owner_;
   frame_reader<frame_header> incoming_;
+  bool welcome_ = false;
   std::uint32_t sequence_ = 0;
   std::optional<frame_cipher> outgoing_;
   std::vector<std::byte> sealed_;

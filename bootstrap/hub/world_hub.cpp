@@ -59,8 +59,7 @@ void world_hub::expire() {
   const auto waited = std::chrono::round<milliseconds>(clock::now() - began_);
   fail(code::bootstrap_timeout, missing.front(),
        fmt::format("{} did not reach {} within {}{}{}. Check that all PEs were started and still run",
-                   name_ranks(missing, size()), name_of(sequence_ == 0 ? collective::join : what_), seconds(waited),
-                   remark_.empty() ? "" : "; ", remark_));
+                   name_ranks(missing, size()), name_of(what_), seconds(waited), remark_.empty() ? "" : "; ", remark_));
 }
 
 bool world_hub::drained() const {

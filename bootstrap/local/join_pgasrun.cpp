@@ -39,7 +39,7 @@ std::unique_ptr<bootstrap> join_pgasrun(const bootstrap_options& options) {
   hubs.reset();
   auto member = std::make_unique<hub_client>(std::move(mine), options.rank, options.size, options.timeout,
                                              hub_client::hub_owner{"pgasrun", -1});
-  if (!member->enter(limit))  // the first collective waits for the other PEs
+  if (!member->join(limit))
     throw error{code::bootstrap_unavailable,
                 "pgasrun refused this process: pgasrun or the PE that started this process has ended, or pgasrun has "
                 "another version than the library. Use the pgasrun that came with the library"};

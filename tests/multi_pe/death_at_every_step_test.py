@@ -21,8 +21,7 @@ from pathlib import Path
 
 from leftovers import alive, leftovers
 
-MOST_ROUNDS = 4  # all-gathers over the bootstrap and exchanges over the tree in which PEs that share memory join
-ROUNDS = ("introduce", "agree", "exchange")  # the steps of these rounds (docs/scaling.md)
+MOST_ROUNDS = 4  # exchanges over the tree in which PEs that share memory join (docs/scaling.md)
 WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
 STEPS = ("allocate", "barrier", "put", "collective", "lock", "register", "leave")
 JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
@@ -47,7 +46,7 @@ def only_time_tells(case):
     """Whether only a timeout detects the death. mpirun's PMIx server counts a process as running as long as the program
     that the process has executed runs."""
     return (case.launcher == "mpirun" and case.way == "exec" and
-            case.step.split(":")[1] in ("bootstrap", "listen", "introduce", "connect", "connection"))
+            case.step.split(":")[1] in ("bootstrap", "listen", "introduce", "connect", "connection", "agree"))
 
 
 def environment(case, folder, mark):
@@ -190,7 +189,6 @@ def cases(options, folder):
     counts = (2, 4, 8)
     turn = itertools.count()
     joins = join_steps(options, routes[-1], folder)
-    direct = join_steps(options, False, folder)
     last = max(i for i, step in enumerate(joins) if "exchange" in step)
     if options.part == "stop":  # after the last exchange, no PE waits for another PE while it joins
         pairs = list(itertools.product(joins[:last + 1], ("stop",)))
@@ -205,8 +203,10 @@ def cases(options, folder):
         # Cycles whose lengths have no common divisor, so that all combinations occur over time.
         chosen = [(routes[i % 3 != 1 and len(routes) > 1], (2, 4, 2, 4, 8)[i % 5], launchers[i % 7 in (2, 5) and len(launchers) > 1])]
         for proxied, pes, launcher in everything if options.full else chosen:
-            if step in joins and step not in direct:  # direct PEs have fewer exchanges, and no proxied PEs
-                proxied = True
+            # These steps are reached only with proxied PEs, because direct PEs make fewer exchanges and connect no
+            # proxied PEs.
+            if step == "join:proxied peers:0" or step in joins[last - 4:last + 1]:
+                proxied = routes[-1]
             yield Case(way, step, pes, launcher, proxied, (i * 3 + 1) % pes)
 
 
@@ -230,8 +230,8 @@ def main():
         tried += 1
         failed += bool(run(options, case, folder))
     if options.part == "join" and not options.only:
-        rounds = sum(step.split(":")[1] in ROUNDS for step in join_steps(options, False, folder))
-        print(f"joining takes {rounds} rounds")
+        rounds = sum("exchange" in step for step in join_steps(options, False, folder))
+        print(f"joining takes {rounds} exchanges over the tree")
         failed += rounds > MOST_ROUNDS
     left = sweep(options, folder, before)
     if left:

@@ -7,24 +7,15 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "common/net/frame_cipher.hpp"
 #include "common/net/framing.hpp"
 #include "common/net/unix_socket.hpp"
-#include "common/unique_fd.hpp"
 #include "host/connect/control_message.hpp"
 
 namespace pgas::detail {
-
-/// A socket to a PE. If the PE is on another host, also the keys that seal messages to the PE.
-struct peer_socket {
-  unique_fd fd;
-  std::optional<session_keys> keys;
-};
 
 /// Owns a socket. Packets are sent in order, and packets of different threads do not mix. *Callers* any thread; for
 /// receive(), one thread.

@@ -14,6 +14,7 @@
 #include "common/deadline.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/owned_counter.hpp"
+#include "host/connect/connect_peers.hpp"
 #include "host/connect/connection.hpp"
 #include "host/connect/control_message.hpp"
 #include "host/connect/group_tree.hpp"

@@ -15,10 +15,10 @@ namespace pgas::detail {
 
 /// The parts of a control plane. Each part uses the parts before it.
 struct control_plane_parts {
-  control_plane_parts(std::unique_ptr<signal_bell> own_bell, joined_tree joined, const config& settings,
-                      log::logger& log, control_plane::failure_callback on_failure)
-      : bell(std::move(own_bell)),
-        tree(std::move(joined)),
+  control_plane_parts(bootstrap& exchange, const config& settings, log::logger& log,
+                      control_plane::failure_callback on_failure)
+      : bell(settings.sigusr1 ? std::make_unique<signal_bell>(log) : nullptr),
+        tree(join_tree(exchange, settings, log)),
         links(loop, tree.peers, std::move(tree.sockets), [this](int pe, int why) { cannot_send(pe, why); }),
         failures(log,
                  {.tell_peers = [this](const error& cause) { exchanges.tell_neighbours(cause); },
@@ -46,7 +46,7 @@ struct control_plane_parts {
     });
   }
 
-  const std::unique_ptr<signal_bell> bell;
+  const std::unique_ptr<signal_bell> bell;  ///< made before other PEs can send the signal
   event_loop loop;
   joined_tree tree;
   tree_links links;
@@ -56,33 +56,8 @@ struct control_plane_parts {
   tree_reader reader;
 };
 
-namespace {
-
-std::shared_ptr<control_plane_parts> connect(bootstrap& exchange, const config& settings, log::logger& log,
-                                             control_plane::failure_callback on_failure) {
-  // The bell is made before other PEs can send the signal.
-  auto bell = settings.sigusr1 ? std::make_unique<signal_bell>(log) : nullptr;
-  joined_tree tree = join_tree(exchange, settings, log);
-  if (tree.failure) throw_common_failure(exchange, *tree.failure, tree.deadline, tree.one_died, false);
-  return std::make_shared<control_plane_parts>(std::move(bell), std::move(tree), settings, log, std::move(on_failure));
-}
-
-}  // namespace
-
-control_plane::control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure,
-                             const introduction& first)
-    : control_plane(connect(exchange, settings, log, std::move(on_failure))) {
-  try {
-    gather_each(
-        first.mine ? first.mine(parts_->tree.peers) : blob(), {},
-        first.take ? first.take : [](int, std::span<const std::byte>, const contribution&) {});
-  } catch (const error& why) {
-    parts_->failures.set(why);
-    const clock::time_point limit = parts_->tree.deadline;
-    parts_.reset();  // closes the sockets, so that a neighbour that still connects to other PEs detects the failure
-    throw_common_failure(exchange, why, limit, why.code() == code::peer_lost, true);
-  }
-}
+control_plane::control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
+    : control_plane(std::make_shared<control_plane_parts>(exchange, settings, log, std::move(on_failure))) {}
 control_plane::control_plane(std::shared_ptr<control_plane_parts> parts)
     : control_group(std::shared_ptr<exchange_service>(parts, &parts->exchanges), control_group::world,
                     every_pe(parts->tree.peers.peers.size())),

@@ -35,19 +35,12 @@ class control_plane final : public control_group {
   /// argument is the error to throw. Its pe() is -1 if the error concerns no PE.
   using failure_callback = std::function<void(const error&)>;
 
-  /// The contents of the first exchange over the tree. The exchange also shows that all PEs are connected.
-  struct introduction {
-    std::function<blob(const peer_table&)> mine;  ///< makes the bytes of this PE, after it is connected
-    part_handler take;                            ///< receives the bytes of each PE
-  };
-
-  /// Collective: exchanges addresses and a secret over the bootstrap, connects the PEs, checks the user and the secret
-  /// at both ends, and makes the first exchange over the tree. Afterwards, a neighbour on another host that is silent
-  /// for PGAS_HEARTBEAT_TIMEOUT counts as lost. `log` must outlive the object. `exchange` is not used after the
-  /// constructor. *Errors* peer_unreachable if no address of another host answers; authentication; version_mismatch;
-  /// config_value; bootstrap_timeout with the PEs that did not connect; those of `first`.
-  control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure,
-                const introduction& first = {});
+  /// Collective over the bootstrap: exchanges addresses and a secret, connects the PEs, and checks the user and the
+  /// secret at both ends. Afterwards, a neighbour on another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as
+  /// lost. `log` must outlive the object. `exchange` is not used after the constructor. *Errors* peer_unreachable if no
+  /// address of another host answers; authentication; version_mismatch; config_value; bootstrap_timeout with the PEs
+  /// that did not connect.
+  control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting. If this PE has not called leave(), it counts as lost for the other PEs.
   ~control_plane() override;
 

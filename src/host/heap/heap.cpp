@@ -20,7 +20,6 @@ heap::heap(foundation result, device& device, const control_group& everyone, gro
            team_segment_map::change_callback on_team_segments)
     : my_pe_(everyone.my_pe()),
       parameters_(result.parameters),
-      made_first_segment_(result.first != nullptr),
       probed_(std::move(result.probed)),
       slots_(std::move(result.slots)),
       exchange_(device, *slots_, probed_.domains, probed_.kind),

@@ -53,9 +53,6 @@ class heap {
   void set_completion(std::function<void()> complete) { exchange_.set_completion(std::move(complete)); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
-  /// Whether the last exchange of the constructor has shown that all PEs have mapped the first segment of all PEs,
-  /// which consists of zeros. If so, the first allocation makes no exchange, and PEs need no barrier after it.
-  [[nodiscard]] bool made_first_segment() const noexcept { return made_first_segment_; }
   /// The memory of all PEs. *Callers* one thread at a time.
   [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
   /// Makes the allocator for the memory of a group. The group must outlive the allocator.
@@ -121,7 +118,6 @@ class heap {
 
   const int my_pe_;
   const heap_parameters parameters_;
-  const bool made_first_segment_;
   const probe_result probed_;
   const std::unique_ptr<address_layout> slots_;
   segment_exchange exchange_;

@@ -26,6 +26,7 @@
 #include "host/launch/launch_kernel_preload.hpp"
 #include "host/team/team_state.hpp"
 #include "host/watch/find_root.hpp"
+#include "host/world/choose_device.hpp"
 #include "host/world/host_call.hpp"
 
 namespace pgas::detail {
@@ -55,23 +56,14 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   fill_standard_descriptors();
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
-  device_choice devices(settings_, allows_proxied(settings_));
-  const auto open_device = [&](const peer_table& peers) {
-    join_step("device");
-    return devices.open(peers);
-  };
-  const auto add_device = [&](int pe, std::span<const std::byte> message, const contribution&) {
-    devices.add(pe, message);
-  };
-  control_plane_ = std::make_unique<class control_plane>(
-      *bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); },
-      control_plane::introduction{open_device, add_device});
+  control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
+                                                         [this](const error& cause) { on_failure(cause); });
   bootstrap_->watch([this](int pe, std::string_view reason) { control_plane_->on_launcher_report(pe, reason); });
   operations_.emplace(control_plane_->n_pes());
   try {
     if (!settings_.trace.empty()) trace_.emplace(settings_.trace, control_plane_->my_pe(), control_plane_->n_pes());
     if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) remove_stale_files(settings_.socket_directory);
-    use_device(devices.choose(log_));
+    choose_device();
     build_heap();
     make_teams();
     make_context();
@@ -100,7 +92,9 @@ void world_state::free_control() noexcept {
   mapped_ = {};
 }
 
-void world_state::use_device(chosen_device chosen) {
+void world_state::choose_device() {
+  join_step("device");
+  chosen_device chosen = detail::choose_device(*control_plane_, settings_, allows_proxied(settings_), log_);
   records_ = chosen.records;
   device_ = std::move(chosen.own);
   enqueued_.emplace(*device_);
@@ -167,7 +161,7 @@ void world_state::build_heap() {
   team_state::clear_memory_of_world(*device_, static_cast<std::byte*>(area), n);  // other teams clear their own state
   make_room_for_traced_kernels();
   device_->synchronize(nullptr);
-  if (!heap_->made_first_segment()) control_plane_->barrier();
+  control_plane_->barrier();
 
   context_.abi_ = context_layout;
   context_.world_pe_ = me;

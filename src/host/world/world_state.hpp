@@ -31,7 +31,6 @@
 #include "host/watch/team_list.hpp"
 #include "host/watch/trace_session.hpp"
 #include "host/watch/wait_report.hpp"
-#include "host/world/device_choice.hpp"
 #include "host/world/nonblocking_fetches.hpp"
 #include "host/world/pe_list.hpp"
 #include "pgas/detail/host/untyped_operations.hpp"
@@ -187,7 +186,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void await_streams();
   /// Called after a failure. On the host heap, returns when no stream uses the heap, or after 10 s.
   void end_streams() noexcept;
-  void use_device(chosen_device chosen);
+  void choose_device();
   void connect_proxied_peers();
   void build_heap();
   void make_context();

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "host/connect/join_tree.hpp"
+#include "host/connect/connect_peers.hpp"
 #include "host/connect/peer_descriptor.hpp"
 #include "host/failure/question_service.hpp"
 #include "unit/connect/fixtures.hpp"
@@ -288,45 +288,6 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
   for (const auto& end : ends) EXPECT_TRUE(end);
   EXPECT_TRUE(folder.entries().empty());
   EXPECT_EQ(settle_at(before), before);
-}
-
-TEST(joining, all_pes_have_the_reason_of_a_pe_that_cannot_connect) {
-  const holdings before = count_holdings();
-  const scratch_folder folder;
-  const scratch_folder logs;
-  const auto ends = run_threads(3, [&](bootstrap& exchange) {
-    config settings = quick();
-    settings.join_timeout = std::chrono::seconds(2);
-    settings.socket_directory = folder.path();
-    settings.log_file = logs.path() + "/log";
-    // PE 2 looks for the socket of PE 0 in another directory. PE 1 is connected, and waits for the first exchange.
-    pausing_bootstrap paused(exchange, [&] {
-      if (exchange.rank() == 2) settings.socket_directory = logs.path();
-    });
-    joined_pe pe(paused, settings);
-  });
-  expect_all(ends, code::peer_unreachable, 0, "PE 2 (host ");
-  expect_all(ends, code::peer_unreachable, 0, "PGAS_SOCKET_DIR must be one directory that both see");
-  EXPECT_EQ(count_with(lines_of(logs.path() + "/log"), "ended without leaving"), 0u)
-      << "PE 0 must tell PE 1 why it ends the connection";
-  EXPECT_EQ(settle_at(before), before);
-}
-
-TEST(joining, a_failure_to_introduce_a_pe_is_the_error_of_all_pes) {
-  for (const std::vector<int>& hosts : {std::vector<int>{0, 0, 0}, std::vector<int>{0, 1, 1}})
-    expect_all(run_threads_on(hosts,
-                              [&](bootstrap& exchange) {
-                                config settings = quick();
-                                settings.join_timeout = std::chrono::seconds(2);
-                                log::logger log(log_level::error, "/dev/null");
-                                control_plane::introduction first;
-                                first.mine = [](const peer_table& peers) -> blob {
-                                  if (peers.me == 2) throw error(code::device_unavailable, "no device", 2);
-                                  return {};
-                                };
-                                const control_plane joined(exchange, settings, log, {}, first);
-                              }),
-               code::device_unavailable, 2, "no device");
 }
 
 TEST(joining, network_namespaces_with_a_common_directory_are_one_host) {

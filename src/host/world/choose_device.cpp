@@ -1,12 +1,12 @@
-#include "host/world/device_choice.hpp"
+#include "host/world/choose_device.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "common/value_bytes.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -19,45 +19,44 @@ std::string_view to_string(heap_kind kind) {
 
 }  // namespace
 
-blob device_choice::open(const peer_table& peers) {
+chosen_device choose_device(const control_plane& everyone, const config& settings, bool allow_proxied,
+                            log::logger& log) {
+  const int me = everyone.my_pe();
+  chosen_device chosen;
   device_descriptor mine;
-  mine.kind = settings_.heap;
-  if (settings_.heap != heap_kind::host) {
+  mine.kind = settings.heap;
+  if (settings.heap != heap_kind::host) {
     try {
-      chosen_.own = make_cuda_device(settings_, peers.at(peers.me).local_rank);
-      mine.properties = chosen_.own->properties();
+      chosen.own = make_cuda_device(settings, everyone.peer(me).local_rank);
+      mine.properties = chosen.own->properties();
     } catch (const error& refused) {
       mine.refusal = refused.what();
       mine.is_misused = dynamic_cast<const misused_gpu*>(&refused) != nullptr;
     }
   }
-  if (!chosen_.own) host_ = make_cpu_device();
-  me_ = peers.me;
-  for (const peer_info& peer : peers.peers) chosen_.users.push_back({peer.host_index, peer.pid, {}});
-  const joining_record record = record_of(peers.me, chosen_.own ? *chosen_.own : *host_, settings_, allow_proxied_);
-  const auto head = bytes_of(record);
-  blob message(head.begin(), head.end());
+  std::unique_ptr<device> host = chosen.own ? nullptr : make_cpu_device();
+  const joining_record record = record_of(me, chosen.own ? *chosen.own : *host, settings, allow_proxied);
+  blob message(sizeof record);
+  std::memcpy(message.data(), &record, sizeof record);
   const blob description = encode(mine);
   message.insert(message.end(), description.begin(), description.end());
-  return message;
-}
-
-void device_choice::add(int pe, std::span<const std::byte> message) {
-  joining_record theirs;
-  if (!take_value(message, theirs)) message = {};  // then the description is malformed, too
-  chosen_.users[static_cast<std::size_t>(pe)].info = decode_device_descriptor(message, pe);
-  chosen_.records = chosen_.records ? merge(*chosen_.records, theirs) : theirs;
-}
-
-chosen_device device_choice::choose(log::logger& log) {
-  chosen_device chosen = std::move(chosen_);
+  chosen.users.resize(static_cast<std::size_t>(everyone.n_pes()));
+  everyone.gather_each(message, {}, [&](int pe, std::span<const std::byte> bytes, const contribution&) {
+    const std::span<const std::byte> told = bytes.subspan(std::min(bytes.size(), sizeof record));
+    chosen.users[static_cast<std::size_t>(pe)] = {everyone.peer(pe).host_index, everyone.peer(pe).pid,
+                                                  decode_device_descriptor(told, pe)};
+    joining_record theirs;
+    // The record is complete, because decode_device_descriptor() has found a description after it.
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);
+    chosen.records = chosen.records ? merge(*chosen.records, theirs) : theirs;
+  });
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::ranges::find_if(chosen.users, wanted, &device_user::info) - chosen.users.begin());
   };
   const auto info_of = [&](int pe) -> const device_descriptor& {
     return chosen.users[static_cast<std::size_t>(pe)].info;
   };
-  const int n = static_cast<int>(chosen.users.size());
+  const int n = everyone.n_pes();
   const int different = index_of([&](const device_descriptor& o) { return o.kind != info_of(0).kind; });
   if (different < n)
     throw error(
@@ -69,18 +68,18 @@ chosen_device device_choice::choose(log::logger& log) {
   if (misused < n)
     throw error(code::device_unavailable, fmt::format("PE {}: {}", misused, info_of(misused).refusal), misused);
   const int without =
-      settings_.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
-  if (settings_.heap == heap_kind::cuda && without < n)
+      settings.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
+  if (settings.heap == heap_kind::cuda && without < n)
     throw error(code::device_unavailable,
                 fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without, info_of(without).refusal),
                 without);
   if (without < n) {
     // All PEs use the host heap, because a world has one kind of heap. A warning is logged if other PEs have a GPU.
     const bool some = index_of([](const device_descriptor& o) { return o.refusal.empty(); }) < n;
-    if (settings_.heap == heap_kind::automatic && me_ == 0 && some)
+    if (settings.heap == heap_kind::automatic && me == 0 && some)
       log.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without, info_of(without).refusal);
-    if (settings_.heap != heap_kind::host && some) chosen.records.reset();  // some records are of GPUs
-    chosen.own = host_ ? std::move(host_) : make_cpu_device();
+    if (settings.heap != heap_kind::host && some) chosen.records.reset();  // some of the records describe GPUs
+    chosen.own = host ? std::move(host) : make_cpu_device();
     for (device_user& user : chosen.users) user.info.properties = chosen.own->properties();
   }
   return chosen;
