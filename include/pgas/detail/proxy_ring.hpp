@@ -133,7 +133,7 @@ struct ring_view {
 /// The workspace: memory that groups reserve temporarily for data from and to the proxy, on PEs with proxied peers. The
 /// workspace consists of units, which are reserved like answer cells. A group takes number m from `next`, and waits
 /// until unit m % units is free: the word of each unit follows `next`, and the unit is free when its word is m / units.
-/// A group reserves at most one unit, and always releases the unit.
+/// A group reserves at most one unit, and releases the unit unless a wait has failed.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
   static constexpr std::size_t most_listed = unit_bytes / sizeof(listed_block);  ///< the blocks of a put_list

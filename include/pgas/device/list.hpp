@@ -9,7 +9,8 @@
 /// checks on, an invalid block ends the group before the group's first copy.
 ///
 /// For a proxied PE, a group submits one command for up to 5461 blocks, and waits until the proxy has read the list of
-/// these blocks. A group with at most four blocks submits a command for each block, without this wait.
+/// these blocks. So put_list_nbi() and get_list_nbi() wait for the proxy, too, and on GPUs the proxy needs the GPU to
+/// read the list. A group with at most four blocks submits a command for each block.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

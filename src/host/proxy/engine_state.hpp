@@ -63,6 +63,7 @@ struct peer_state {
   exposed_segments memory;
   command_counts counts;
   std::size_t requested_bytes = 0;  ///< the bytes of replies that have not arrived
+  std::size_t waiting_lists = 0;    ///< the lists in `bulk_ops`
   std::size_t chunks = 0;           ///< the chunks in flight through the transport
   std::size_t new_chunks = 0;       ///< the chunks that were issued in this turn
   bool lost = false;

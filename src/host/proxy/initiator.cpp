@@ -208,7 +208,8 @@ void initiator::start_bulk(in_flight_commands& from, const command& cmd) {
 /// Reads the whole array before the first block is copied, because other groups wait for the memory of the array.
 /// @param cmd `bytes` becomes the number of bytes of all blocks
 bool initiator::start_list(in_flight_commands& from, command& cmd) {
-  if (state_.to(cmd.pe).bulk_ops.size() >= most_waiting_lists) return false;
+  peer_state& to = state_.to(cmd.pe);
+  if (to.waiting_lists >= most_waiting_lists) return false;
   std::vector<listed_block> list(static_cast<std::size_t>(cmd.bytes) / sizeof(listed_block));
   if (!list.empty()) {
     state_.memory.read(reinterpret_cast<std::byte*>(list.data()), reinterpret_cast<const std::byte*>(cmd.local),
@@ -221,6 +222,7 @@ bool initiator::start_list(in_flight_commands& from, command& cmd) {
   proxy_op& op = from.start(cmd, true);
   op.list = std::move(list);
   from.list_read(op);
+  ++to.waiting_lists;
   queue_bulk(op);
   return true;
 }
@@ -290,6 +292,7 @@ void initiator::advance_bulk_ops(peer_state& to) {
     proxy_op& op = *to.bulk_ops.front();
     if (!advance(to, op)) return;
     to.bulk_ops.pop();
+    if (is_list(op.cmd)) --to.waiting_lists;
     op.owner->all_issued(op);
   }
 }

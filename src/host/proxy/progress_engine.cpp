@@ -197,7 +197,10 @@ void progress_engine::lost(int pe, const std::string& why) {
 void progress_engine::fail(int pe, const std::string& what) {
   if (failed_) return;
   failed_ = true;
-  for (peer_state& each : state_.peers) each.bulk_ops.clear();
+  for (peer_state& each : state_.peers) {
+    each.bulk_ops.clear();
+    each.waiting_lists = 0;
+  }
   state_.settings.failed(pe, what);
 }
 

@@ -183,6 +183,22 @@ TEST(progress_engine, after_removal_memory_is_reached_by_messages_again) {
   EXPECT_EQ(std::memcmp(world.slot(1) + 64, data.data(), data.size()), 0);
 }
 
+TEST(progress_engine, large_puts_that_are_not_issued_do_not_hold_back_a_list) {
+  stepped_world world(2, false);
+  const producer ring = world.produce(0);
+  const std::vector<std::byte> data(std::size_t{1} << 20, std::byte{3});
+  const std::vector<detail::listed_block> blocks(5, {64, reinterpret_cast<std::uintptr_t>(data.data()), 8});
+  constexpr std::uint64_t puts = 20;
+  for (std::uint64_t i = 0; i < puts; ++i) ring.push(put(1, 4096, data.data(), data.size()));
+  ring.push(list(detail::command_kind::put_list, 1, blocks));
+  ring.push(put_value(1, 8, 5));
+  world.send_all(0);  // PE 1 acknowledges nothing
+  EXPECT_EQ(load_acquire(ring.ring().progress->taken), puts + 2);
+  world.rounds_to_idle();
+  EXPECT_EQ(world.word(1, 8), 5u);
+  EXPECT_EQ(world.word(1, 64), 0x0303030303030303u);
+}
+
 TEST(progress_engine, invalid_commands_end_the_world_once) {
   detail::command wrong[] = {put_value(2, 0, 0),
                              put_value(-1, 0, 0),

@@ -212,13 +212,13 @@ template <direction Direction>
                     put ? command_kind::put_list : command_kind::get_list, share->count * sizeof(listed_block));
   call.offset[1] = reinterpret_cast<std::uintptr_t>(share->unit.at);
   call.answered = true;
-  const bool done = submit(&call);
+  if (!submit(&call)) return false;  // the proxy may still read the unit, so the unit stays reserved
   release_unit(share->queue, share->unit.number);
-  return done;
+  return true;
 }
 
 /// Copies a group's share of a list to or from a proxied PE: by one command for each workspace_view::most_listed
-/// blocks, or for a few blocks by a command for each block, which needs no answer. *Callers* all threads of the group.
+/// blocks, or for a few blocks by a command for each block. *Callers* all threads of the group.
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_list(list_share* share, G g, completion when) {
   constexpr std::size_t few = 4;
@@ -236,9 +236,8 @@ PGAS_COLD void proxied_list(list_share* share, G g, completion when) {
     }
     lost = !list_blocks<Direction>(share);
     if (left > few) {
-      g.sync();  // the first thread submits what all threads have written
-      if (g.thread_rank() == 0 && !submit_listed<Direction>(share)) lost = true;
-      exit_if_any(g, lost);
+      exit_if_any(g, lost);  // the first thread submits what all threads have written
+      exit_if_any(g, g.thread_rank() == 0 && !submit_listed<Direction>(share));
     } else if (when == completion::submitted) {
       return exit_if_lost(g, lost, when);
     } else {
