@@ -41,7 +41,7 @@ _groups: dict[str, _Group] = {}
 _lives: dict[str, int] = {}  # the number of groups with each name so far
 _lock = threading.RLock()
 _pool: Any = None
-_pool_allocator: Any = None  # never dropped, because a graph may keep a pool
+_pool_allocators: dict[str, Any] = {}  # by the function that allocates; never dropped, because a graph may keep a pool
 _capture_pools: dict[int, Any] = {}  # the pools of captures, by the number of the capture
 _GROUP_TIMEOUT = 60.0
 
@@ -62,13 +62,14 @@ class _Group:
 
         self.team = team
         self.staging = Staging(team.world, make)
-        self.in_graphs: dict[int, torch.UntypedStorage] = {}  # memory that captured collectives use, by its address
+        self.in_graphs: dict[int, torch.UntypedStorage] = {}  # memory that captured collectives use
 
     def keep_for_graph(self, x: torch.Tensor) -> None:
         """Keeps the memory of a tensor from reuse, because a graph uses it at each launch. The library does not learn
-        when the graph is destroyed."""
-        storage = x.untyped_storage()
-        self.in_graphs[storage.data_ptr()] = storage
+        when the graph is destroyed. Memory of the capture's own pool is reused by the same graph only."""
+        if not _extension.is_of_graph(x.data_ptr()):
+            storage = x.untyped_storage()
+            self.in_graphs[storage._cdata] = storage  # a tensor on given memory has another storage with its address
 
 
 def world() -> World:
@@ -299,23 +300,23 @@ def mem_pool(group: Any = None) -> Any:
         capture = _extension.capture_id(joined.device)
         if capture == 0:
             if _pool is None:
-                _pool = _make_pool()
+                _pool = _make_pool("pgas_torch_pool_allocate")
             return _pool
         if capture not in _capture_pools:
             if hasattr(torch.cuda.CUDAGraph, "_retain_pool"):  # then a graph keeps the pools of its capture
                 _capture_pools.clear()
-            _capture_pools[capture] = _make_pool()
+            _capture_pools[capture] = _make_pool("pgas_torch_graph_pool_allocate")
         return _capture_pools[capture]
 
 
-def _make_pool() -> Any:
-    global _pool_allocator
-    if _pool_allocator is None:
-        _pool_allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
+def _make_pool(allocate: str) -> Any:
+    if allocate not in _pool_allocators:
+        _pool_allocators[allocate] = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, allocate, "pgas_torch_pool_free")
+    allocator = _pool_allocators[allocate].allocator()
     try:
-        return torch.cuda.MemPool(_pool_allocator.allocator(), use_on_oom=False, no_split=True)
+        return torch.cuda.MemPool(allocator, use_on_oom=False, no_split=True)
     except TypeError:  # torch before 2.10 has no such arguments
-        return torch.cuda.MemPool(_pool_allocator.allocator())
+        return torch.cuda.MemPool(allocator)
 
 
 # ---- collectives ----------------------------------------------------------------------------------------------------
@@ -342,13 +343,17 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
     group = _group_of(name)
     stream = None if joined.device is None else _current_of("torch", joined.device)
     dtype = str(x.dtype).removeprefix("torch.")
-    captured = joined.device is not None and torch.cuda.is_current_stream_capturing()
+    captured = joined.device is not None and _extension.capture_id(joined.device) != 0
 
     def enqueue(to: torch.Tensor, source: torch.Tensor) -> None:
         if captured:
             group.keep_for_graph(to)
             group.keep_for_graph(source)
-        dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name) for each in (to, source))
+        # Peers read the input of a reduce_scatter, and write or read the output of all other collectives. So this tensor
+        # must be the same on all ranks. The other tensor may differ.
+        shared = source if what == "reduce_scatter" else to
+        dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name, compared)
+                    for each, compared in ((to, shared is to), (source, shared is not to)))
         group.team._group.collective(what, dtype, _operation(op), dst, src, count, root, (1, 1), stream)
 
     if _is_symmetric(out) and _is_symmetric(x):

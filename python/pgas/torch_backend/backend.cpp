@@ -98,15 +98,17 @@ std::pair<std::shared_ptr<group_view>, std::size_t> backend::rendezvous(const vo
   return {view, at.offset};
 }
 
-std::byte* backend::alias(const void* address, const std::string& group) {
+std::byte* backend::alias(const void* address, const std::string& group, bool compare) {
   const block_table::place at = place_of(address);
   const std::shared_ptr<class group> by = find(group);
   const std::shared_ptr<group_view> view = by == nullptr ? nullptr : view_of(*at.of, *by);
   if (!view)
     throw error(code::invalid_argument,
                 "pgas.torch: group '" + group + "' has no rendezvous of this tensor: call rendezvous() first");
-  const std::lock_guard one_at_a_time(by->mutex());
-  by->log().enter({view->number(), at.offset, at.of->bytes()}, world_);
+  if (compare) {
+    const std::lock_guard one_at_a_time(by->mutex());
+    by->log().enter({view->number(), at.offset, at.of->bytes()}, world_);
+  }
   return view->alias(at.offset);
 }
 

@@ -45,8 +45,9 @@ class backend {
   [[nodiscard]] std::pair<std::shared_ptr<group_view>, std::size_t> rendezvous(const void* address,
                                                                                const std::optional<std::string>& group);
   /// The symmetric address for an address in a block with which the group has made a rendezvous, for a collective of
-  /// the group. Local. The call is compared with the calls of the other ranks, as a rendezvous.
-  [[nodiscard]] std::byte* alias(const void* address, const std::string& group);
+  /// the group. Local. @param compare whether the address is compared with the addresses of the other ranks, as in a
+  /// rendezvous
+  [[nodiscard]] std::byte* alias(const void* address, const std::string& group, bool compare);
 
   /// Whether the present group of torch with this name was added.
   [[nodiscard]] bool knows(const std::string& name) { return find(name) != nullptr; }

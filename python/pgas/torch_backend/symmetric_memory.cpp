@@ -164,6 +164,11 @@ extern "C" {
   return pgas::torch_backend::backend::get().allocate(static_cast<std::size_t>(bytes), device,
                                                       c10d::symmetric_memory::get_signal_pad_size(), std::nullopt);
 }
+[[gnu::visibility("default")]] void* pgas_torch_graph_pool_allocate(std::ptrdiff_t bytes, int device, void* stream) {
+  void* const buffer = pgas_torch_pool_allocate(bytes, device, stream);
+  if (const auto found = pgas::torch_backend::backend::get().blocks().find(buffer)) found->of->of_graph = true;
+  return buffer;
+}
 [[gnu::visibility("default")]] void pgas_torch_pool_free(void* buffer, std::ptrdiff_t, int, void* /*stream*/) {
   if (!c10d::symmetric_memory::is_finalizing()) pgas::torch_backend::backend::get().blocks().free(buffer);
 }
@@ -178,8 +183,14 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     const without_gil free;
     return backend::get().retire_groups();
   });
-  m.def("alias", [](std::uintptr_t address, const std::string& group) {
-    return reinterpret_cast<std::uintptr_t>(backend::get().alias(reinterpret_cast<const void*>(address), group));
+  m.def("alias", [](std::uintptr_t address, const std::string& group, bool compare) {
+    const without_gil free;
+    return reinterpret_cast<std::uintptr_t>(
+        backend::get().alias(reinterpret_cast<const void*>(address), group, compare));
+  });
+  m.def("is_of_graph", [](std::uintptr_t address) {
+    const auto found = backend::get().blocks().find(reinterpret_cast<const void*>(address));
+    return found && found->of->of_graph;
   });
   m.def("has_allocation", [](std::uintptr_t address) {
     return backend::get().blocks().find(reinterpret_cast<const void*>(address)).has_value();

@@ -152,6 +152,13 @@ def collectives():
     assert pgas.torch.all_to_all(y, x).view(n, 8)[:, 0].tolist() == list(range(n))
     x.fill_(rank)
     assert (pgas.torch.broadcast(x, n - 1) == n - 1).all()
+    # In place: the parts of the ranks have different offsets.
+    part = x[rank * 8:(rank + 1) * 8]
+    part.fill_(10 + rank)
+    assert pgas.torch.all_gather(x, part).view(n, 8)[:, 0].tolist() == list(range(10, 10 + n))
+    x.copy_(torch.arange(n * 8))
+    pgas.torch.reduce_scatter(part, x, "max")
+    assert part.tolist() == list(range(rank * 8, rank * 8 + 8))
 
     @torch.compile(backend="aot_eager", fullgraph=True)
     def step(x):
