@@ -206,13 +206,21 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
     not end in this case."""
     store.set(str(rank), json.dumps(mine))
     end = time.monotonic() + _GROUP_TIMEOUT
+
+    def decide(outcome: str) -> None:
+        # The first rank that decides, decides for all ranks, so no rank continues without the others.
+        decided = store.compare_set("outcome", "", outcome).decode()
+        if decided != "complete":
+            _refuse(403, f"pgas.torch: rank {decided} of group '{name}' did not reach its first rendezvous within "
+                         f"{_GROUP_TIMEOUT:.0f} s: all ranks of a group must make the same calls")
+
     for each in range(n):
         while not store.check([str(each)]):
             joined.check()
             if time.monotonic() > end:
-                _refuse(403, f"pgas.torch: rank {each} of group '{name}' did not reach its first rendezvous within "
-                             f"{_GROUP_TIMEOUT:.0f} s: all ranks of a group must make the same calls")
+                decide(str(each))
             time.sleep(0.001)
+    decide("complete")
     return [json.loads(store.get(str(each))) for each in range(n)]
 
 
@@ -240,7 +248,7 @@ def _meet(name: str) -> None:
         store = dist.distributed_c10d._get_process_group_store(process_group)
         limit = store.timeout.total_seconds()
         store = dist.PrefixStore(f"pgas/{name}/{ranks}", store)
-        store = dist.PrefixStore(f"{(store.add('came', 1) - 1) // n}", store)
+        store = dist.PrefixStore(f"{store.add(f'attempts of {rank}', 1)}", store)
         page = _core.SharedMemory.make(None, _extension.page_bytes, False)
         mine = {"pe": joined.my_pe, "slots": taken_here, "ticket": page.ticket(), "rank": dist.get_rank(), "life": _lives.get(name, 0) + 1}
         all_ranks = _exchange(joined, store, rank, n, name, mine)

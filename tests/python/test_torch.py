@@ -36,6 +36,11 @@ def test_ranks_that_differ_are_named(n, part, tmp_path):
     assert run([*launcher(n), PROGRAM, tmp_path / "meeting", part], timeout=60).check().out.count("is content") == n
 
 
+@pytest.mark.parametrize("n", [2, 4])
+def test_a_rank_that_is_late_to_the_first_rendezvous_gets_the_error_of_the_others(n, tmp_path):
+    assert run([*launcher(n), PROGRAM, tmp_path / "meeting", "late"], timeout=60).check().out.count("is content") == n
+
+
 @pytest.mark.parametrize("which", ["wait", "put"])
 def test_a_signal_that_is_not_answered_names_the_rank(which, tmp_path):
     assert "rank 0 was told" in run([*launcher(2), PROGRAM, tmp_path / "meeting", f"lost_signal:{which}"], timeout=60).out

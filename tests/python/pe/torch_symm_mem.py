@@ -264,6 +264,22 @@ def first_divergence():
     dist.barrier()
 
 
+def late():
+    """The last rank reaches the first rendezvous of a group after the others have raised an error. The last rank gets
+    the same error and does not wait. The next attempt succeeds."""
+    x = symm_mem.empty(16, device=device)
+    pgas.torch._GROUP_TIMEOUT = 1.0
+    if rank == n - 1:
+        time.sleep(3)
+    began = time.monotonic()
+    said = raises(lambda: symm_mem.rendezvous(x, everyone), f"rank {n - 1} of group", "within 1 s")
+    assert said.code == pgas.Code.wait_timeout and time.monotonic() - began < 2.5
+    dist.barrier()
+    pgas.torch._GROUP_TIMEOUT = 60.0
+    symm_mem.rendezvous(x, everyone).barrier()
+    dist.barrier()
+
+
 def lost_signal(which="wait"):
     """The error of a wait that times out names the rank. Must be the last part, because the world has failed
     afterwards."""
