@@ -149,7 +149,7 @@ class random_pe {
       }
       case 8: {
         const bool puts = below(2) == 0;
-        const std::size_t span = below(20) == 0 ? below(100'000) + 1 : below(3000) + 1;
+        const std::size_t span = below(50) == 0 ? below(30'000) + 1 : below(800) + 1;
         const std::size_t start = below(region - span);
         order(pe, {start, start + span});
         std::vector<std::byte> data = pattern(span, static_cast<unsigned>(random_()));
