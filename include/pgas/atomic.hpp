@@ -1,6 +1,6 @@
 /// @file
-/// Atomic operations that the host calls. The operations are atomic with respect to all atomic operations on the same
-/// word: by all PEs, kernels and streams. The types are those of device/atomic.hpp.
+/// Atomic operations that the host calls. Each operation is atomic with respect to the atomic operations of all PEs,
+/// kernels and streams on the same word. device/atomic.hpp describes the types.
 ///
 /// Fetching functions return the old value. The `_nbi` functions write the old value to `*result`, which is host
 /// memory, before the next quiet() returns. Functions without a result return when the operation is complete.

@@ -29,8 +29,8 @@ struct grid_shape {
 /// launch_failed if the threads could not be started.
 void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member);
 
-/// Runs a grid on the calling thread. Returns when all threads have ended. *Errors* those of run_grid_on_cpu() and of
-/// device::synchronize(), thrown by this function.
+/// Runs a grid on the calling thread. Returns when all threads have ended. *Errors* this function itself throws the
+/// errors of run_grid_on_cpu() and of device::synchronize().
 void run_grid_here(grid_shape shape, const grid_member& member);
 
 }  // namespace pgas::detail

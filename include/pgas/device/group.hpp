@@ -73,7 +73,7 @@ using if_group = std::enable_if_t<is_group<G>>;
 
 /// @brief A group that is one block of a grid.
 ///
-/// The member functions have the same names as those of cooperative_groups::grid_group.
+/// The group has member functions with the names of cooperative_groups::grid_group's member functions.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
 

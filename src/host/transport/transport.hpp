@@ -110,7 +110,7 @@ class transport {
   /// Closes all connections. Called before the destructor, when the operations of all PEs are done. All PEs call this
   /// function at about the same time. The function waits at most `limit` for connected PEs that have not called it yet,
   /// so that no PE sees a loss. It then waits at most `limit` for its own operations, and abandons operations that are
-  /// still in flight. A PE that still needs this PE is told that this PE is lost.
+  /// still in flight. Other PEs that still need this PE then report this PE as lost.
   virtual void disconnect(std::chrono::milliseconds limit) noexcept = 0;
 };
 

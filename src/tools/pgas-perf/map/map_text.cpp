@@ -101,8 +101,9 @@ std::string matrices(const world_map& map, const std::vector<outlier>& outliers,
   return out;
 }
 
-/// For each PE and each measure, the medians of the transfers from the PE and to the PE. The figures are those of the
-/// pattern "alone". If the measure has no map of this pattern, they are those of its first map.
+/// For each PE and each measure, the medians of the transfers from the PE and to the PE. The figures come from the map
+/// of the pattern "alone". If the measure has no map of this pattern, the figures come from the first map of the
+/// measure.
 std::string lines_of_pes(const world_map& map, const text_style& style) {
   std::vector<const pair_map*> shown;
   for (const std::string_view measure : {"bandwidth", "latency", "atomics"}) {
