@@ -131,74 +131,59 @@ PGAS_COLD void check_list(const context& ctx, G g, list_call call) {
   exit_if_any(g, !sound_list<Direction>(&ctx, &call, &mapped));
 }
 
-/// A group's share of a list for a proxied PE, and the blocks that the group submits next. The struct is in the local
+/// A list that a group submits to the proxy, and the blocks that the group submits next. The struct is in the local
 /// memory of its thread, like a list_walk.
-struct list_share {
+struct list_submission {
   const copy_list* list;
   proxy_queue queue;
   std::int32_t pe;     ///< the number in the world
   slice in_group;      ///< this thread in the group
   std::size_t at;      ///< the first block that is not submitted
-  std::size_t end;     ///< the end of the share
   std::size_t count;   ///< the blocks that are submitted next
   std::size_t next;    ///< the next of these blocks that this thread handles
   reserved_unit unit;  ///< holds these blocks; `number` is valid on the first thread only
 
-  /// @param me this thread among all threads that share the list. The threads of the group are neighbours.
-  PGAS_FN list_share(const copy_list* all, proxy_queue to, std::int32_t its_pe, slice group, slice me)
-      : list(all),
-        queue(to),
-        pe(its_pe),
-        in_group(group),
-        at(0),
-        end(all->size()),
-        count(0),
-        next(0),
-        unit{nullptr, 0} {
-    const std::uint32_t groups = me.size / group.size;
-    const std::uint32_t number = me.rank / group.size;
-    at = all->size() / groups * number;
-    if (number + 1 != groups) end = at + all->size() / groups;
-  }
+  PGAS_FN list_submission(const copy_list* all, proxy_queue to, std::int32_t its_pe, slice me)
+      : list(all), queue(to), pe(its_pe), in_group(me), at(0), count(0), next(0), unit{nullptr, 0} {}
 };
 
 /// Submits one block to the proxy. @return False if a wait failed and the thread must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool submit_block(const list_share* share, const copy_block* block) {
+[[nodiscard]] PGAS_COLD bool submit_block(const list_submission* work, const copy_block* block) {
   constexpr bool put = Direction == direction::put;
   const proxied_copy one{
-      share->queue,         share->pe, put ? block->to : block->from, put ? block->from : block->to, block->bytes,
+      work->queue,          work->pe, put ? block->to : block->from, put ? block->from : block->to, block->bytes,
       completion::submitted};
-  const op_info about{put ? operation::put : operation::get, one.pe, share->queue.offset(one.remote)};
+  const op_info about{put ? operation::put : operation::get, one.pe, work->queue.offset(one.remote)};
   if (one.bytes == 0) return true;
   if (!is_inline(&one)) return submit_whole(&one, about.what, put ? command_kind::put : command_kind::get);
-  if constexpr (put) return put_inline(share->queue, about, one.local, one.bytes, slice{0, 1});
-  return get_inline(share->queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
+  if constexpr (put) return put_inline(work->queue, about, one.local, one.bytes, slice{0, 1});
+  return get_inline(work->queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
 }
 
 /// Writes one block to the unit. Without a unit, and if the proxy cannot access the local memory of the block, submits
 /// the block. @return False if a wait failed and the thread must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool list_block(const list_share* share, std::size_t i) {
+[[nodiscard]] PGAS_COLD bool list_block(const list_submission* work, std::size_t i) {
   constexpr bool put = Direction == direction::put;
-  const copy_block block = (*share->list)[share->at + i];
+  const copy_block block = (*work->list)[work->at + i];
   const void* const local = put ? block.from : block.to;
-  auto* const in_unit = reinterpret_cast<listed_block*>(share->unit.at);
+  auto* const in_unit = reinterpret_cast<listed_block*>(work->unit.at);
   if (in_unit != nullptr) {
     const std::uint64_t listed = is_global(local) ? block.bytes : 0;
-    in_unit[i] = {share->queue.offset(put ? block.to : block.from), reinterpret_cast<std::uintptr_t>(local), listed};
+    in_unit[i] = {work->queue.offset(put ? block.to : block.from), reinterpret_cast<std::uintptr_t>(local), listed};
     if (listed == block.bytes) return true;
   }
-  return submit_block<Direction>(share, &block);
+  return submit_block<Direction>(work, &block);
 }
 
 /// Handles this thread's part of the next blocks. @return False if a wait failed and the thread must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool list_blocks(list_share* share) {
+[[nodiscard]] PGAS_COLD bool list_blocks(list_submission* work) {
   PGAS_ROLLED
-  for (share->next = share->in_group.rank; share->next < share->count; share->next += share->in_group.size) {
-    if (!list_block<Direction>(share, share->next)) return false;
-    share = opaque(share);
+  for (work->next = work->in_group.rank; work->next < work->count; work->next += work->in_group.size) {
+    if (!list_block<Direction>(work, work->next)) return false;
+    work = opaque(work);
   }
   return true;
 }
@@ -206,48 +191,47 @@ template <direction Direction>
 /// Submits the blocks in the unit by one command, and releases the unit. @return False if a wait failed and the thread
 /// must end.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool submit_listed(const list_share* share) {
+[[nodiscard]] PGAS_COLD bool submit_listed(const list_submission* work) {
   constexpr bool put = Direction == direction::put;
-  command_call call(share->queue, {put ? operation::put : operation::get, share->pe, 0},
-                    put ? command_kind::put_list : command_kind::get_list, share->count * sizeof(listed_block));
-  call.offset[1] = reinterpret_cast<std::uintptr_t>(share->unit.at);
+  command_call call(work->queue, {put ? operation::put : operation::get, work->pe, 0},
+                    put ? command_kind::put_list : command_kind::get_list, work->count * sizeof(listed_block));
+  call.offset[1] = reinterpret_cast<std::uintptr_t>(work->unit.at);
   call.answered = true;
   if (!submit(&call)) return false;  // the proxy may still read the unit, so the unit stays reserved
-  release_unit(share->queue, share->unit.number);
+  release_unit(work->queue, work->unit.number);
   return true;
 }
 
-/// Copies a group's share of a list to or from a proxied PE: by one command for each workspace_view::most_listed
+/// Copies a list to or from a proxied PE: by one command for each workspace_view::most_listed
 /// blocks, or for a few blocks by a command for each block. *Callers* all threads of the group.
 template <direction Direction, PGAS_IS(group) G>
-PGAS_COLD void proxied_list(list_share* share, G g, completion when) {
+PGAS_COLD void proxied_list(list_submission* work, G g, completion when) {
   constexpr std::size_t few = 4;
   constexpr operation what = Direction == direction::put ? operation::put : operation::get;
-  for (share = opaque(share); share->at < share->end; share->at += share->count) {
-    const std::size_t left = share->end - share->at;
-    share->count = left < workspace_view::most_listed ? left : workspace_view::most_listed;
-    share->unit = {nullptr, 0};
-    bool lost = false;
+  for (work = opaque(work); work->at < work->list->size(); work->at += work->count) {
+    const std::size_t left = work->list->size() - work->at;
+    work->count = left < workspace_view::most_listed ? left : workspace_view::most_listed;
+    work->unit = {nullptr, 0};
     if (left > few) {
-      if (g.thread_rank() == 0) share->unit = reserve_unit(share->queue, {what, share->pe, 0});
-      share->unit.at = reinterpret_cast<std::byte*>(broadcast(g, reinterpret_cast<std::uintptr_t>(share->unit.at)));
-      lost = share->unit.at == nullptr;
-      exit_if_any(g, lost);
+      if (g.thread_rank() == 0) work->unit = reserve_unit(work->queue, {what, work->pe, 0});
+      work->unit.at = reinterpret_cast<std::byte*>(broadcast(g, reinterpret_cast<std::uintptr_t>(work->unit.at)));
+      exit_if_any(g, work->unit.at == nullptr);
     }
-    lost = !list_blocks<Direction>(share);
+    const bool lost = !list_blocks<Direction>(work);
     if (left > few) {
       exit_if_any(g, lost);  // the first thread submits what all threads have written
-      exit_if_any(g, g.thread_rank() == 0 && !submit_listed<Direction>(share));
+      exit_if_any(g, g.thread_rank() == 0 && !submit_listed<Direction>(work));
     } else if (when == completion::submitted) {
       return exit_if_lost(g, lost, when);
     } else {
       exit_if_any(g, lost);
     }
   }
-  if (when != completion::submitted) drain_by_leader(share->queue, g, what, share->pe);
+  if (when != completion::submitted) drain_by_leader(work->queue, g, what, work->pe);
 }
 
-/// Copies one thread's share of a list. *Callers* as for proxied_list().
+/// Copies one thread's share of a list. *Callers* all threads of the group `g`, which may be a part of the threads that
+/// share the list; for a proxied PE, `g` is all these threads.
 template <direction Direction, completion When, PGAS_IS(group) G>
 PGAS_FN void list_by_route(const context& ctx, const G& g, const copy_list& list, slice me, pe_or_peer pe) {
   auto* const slot = reinterpret_cast<std::byte*>(ctx.my_slot_);
@@ -263,8 +247,8 @@ PGAS_FN void list_by_route(const context& ctx, const G& g, const copy_list& list
           if (!here.checks()) return;
           check_list<Direction>(here, g, list_call(all, me, number));
         } else if constexpr (std::is_same_v<decltype(what), std::int32_t>) {
-          list_share share(all, proxy_queue_of(here), what, slice_of(g), me);
-          proxied_list<Direction>(&share, g, When);
+          list_submission work(all, proxy_queue_of(here), what, me);
+          proxied_list<Direction>(&work, g, When);
         }
       });
 }
