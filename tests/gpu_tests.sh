@@ -8,7 +8,7 @@
 # same time if there are two GPUs, else after the others. If MPS cannot be started, all tests run one at a time. If a
 # test fails, its output is shown and the status is 1.
 set -uo pipefail
-build=$(cd "${1:?the build folder}" && pwd)
+build=$(cd "${1:?the build folder}" && pwd) || exit 2
 shift
 mapfile -t gpus < <(nvidia-smi -L | sed -n 's/.*UUID: \([^)]*\)).*/\1/p')
 [ ${#gpus[@]} -gt 0 ] || { echo "gpu_tests.sh: nvidia-smi lists no GPU" >&2; exit 2; }
