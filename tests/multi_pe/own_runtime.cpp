@@ -1,10 +1,12 @@
 // A program and a library that have different copies of the C++ runtime. After the program has caught an error of the
-// library, the library's copy of the runtime still counts an exception in flight. Objects must be destroyed as if no
-// exception were in flight, and an exception of the program must still end the world.
+// library, the library's copy of the runtime still counts an exception in flight, and the program's copy counts one too
+// few. Objects must be destroyed as if no exception were in flight, on every thread, and an exception of the program
+// must still end the world.
 //     own_runtime caught | thrown
 #include <cstdio>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include "pgas/pgas.hpp"
 
@@ -34,14 +36,17 @@ int caught(pgas::world& world) {
     other = pgas::team();
     pgas::world inner = pgas::world::join();
     right = right && throws_and_is_caught(inner);
+    std::thread([&] { inner.team().split_strided(0, 1, inner.n_pes()).destroy(); }).join();
+    std::thread([&] { const pgas::team part = inner.team().split_strided(0, 1, inner.n_pes()); }).join();
   }
   world.barrier_all();
   world.check();
   return right ? 0 : 1;
 }
 
-/// PE 0 is unwound while it owns memory. The other PEs must not wait for PE 0.
+/// PE 0 is unwound while it owns memory, after it has caught an error. The other PEs must not wait for PE 0.
 int thrown(pgas::world& world) {
+  if (!throws_and_is_caught(world)) return 1;
   try {
     const auto memory = world.allocate<int>(16, pgas::initialize::zero);
     if (world.my_pe() == 0) throw std::runtime_error("the input file is broken");

@@ -52,7 +52,10 @@ void release_free_memory() noexcept {
 
 world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how,
                          int exceptions)
-    : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), exceptions_(exceptions) {
+    : settings_(settings),
+      log_(settings),
+      bootstrap_(std::move(exchange)),
+      exceptions_(exceptions_in_flight(exceptions)) {
   fill_standard_descriptors();
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());

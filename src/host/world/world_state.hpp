@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "common/fork_guard.hpp"
@@ -63,9 +64,11 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] bool forked() const noexcept { return !process_.in_creator(); }
   /// Throws forked_process in a child of fork().
   void check_process() const;
-  /// Whether a thread with this number of exceptions in flight is being unwound by an exception that was thrown after
-  /// the world was joined.
-  [[nodiscard]] bool unwinding(int exceptions) const noexcept { return exceptions > exceptions_; }
+  /// Whether the calling thread is being unwound by an exception that was thrown after the world was joined.
+  /// @param exceptions the number of exceptions in flight on this thread, as the program's C++ runtime counts them
+  [[nodiscard]] bool unwinding(int exceptions) const noexcept {
+    return exceptions_in_flight(exceptions) > (std::this_thread::get_id() == joined_by_ ? exceptions_ : 0);
+  }
   /// Calls `release` for an object whose destructor runs with this number of exceptions in flight. If an exception
   /// unwinds this PE, ends the world instead. Does nothing after leave().
   template <class Release>
@@ -179,6 +182,10 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:
+  /// The exceptions in flight on the calling thread, in the program and in the library. With one C++ runtime each
+  /// exception counts twice. With two, the library's runtime counts the library's errors when they are thrown, and the
+  /// program's runtime subtracts them when the program catches them.
+  static int exceptions_in_flight(int program) noexcept { return program + std::uncaught_exceptions(); }
   /// Whether all streams of the program are idle.
   [[nodiscard]] bool streams_are_idle();
   /// Waits until all streams of the program are idle. *Errors* wait_timeout after PGAS_JOIN_TIMEOUT; the failure of the
@@ -251,7 +258,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::mutex ending_;  ///< guards control_plane_ and bootstrap_ between abort() and release()
   mutable std::mutex timeout_mutex_;
   mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
-  const int exceptions_;                       ///< the number of exceptions in flight when the world was joined
+  const std::thread::id joined_by_ = std::this_thread::get_id();
+  const int exceptions_;  ///< exceptions_in_flight() of the thread `joined_by_` when the world was joined
   std::atomic<bool> ready_to_leave_{false};
   std::atomic<bool> left_{false};
 };
