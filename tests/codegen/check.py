@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Compiles KERNELS with nvcc and compares the code with the expectations that are written above each kernel.
 
-Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
+Usage: check.py STAGES KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
 
-STAGE is ptx (which includes registers and stacks), linked, sass, or sizes. Stage `linked` checks the registers after
-the device linker, in programs that are compiled with -rdc=true. Stage `sizes` prints a table of the kernels that have a
-limit of their size. Exit status 77 means that the stage cannot be checked on this machine.
+STAGES are one or more of ptx (which includes registers and stacks), linked, sass and sizes, separated by commas. Stage
+`linked` checks the registers after the device linker, in programs that are compiled with -rdc=true. Stage `sizes` prints
+a table of the kernels that have a limit of their size. Without cuobjdump, or for another architecture than sm_90, the
+stages sass and sizes are skipped. Exit status 77 means that all stages are skipped.
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import re
@@ -186,43 +188,71 @@ def print_sizes(wanted: list[Expectation], direct: str, general: str, registers:
         print(f"| `{kernel}` | {len(own[kernel])} | {len(general_own[kernel])} | {whole} | {taken} |")
 
 
+class Compiled:
+    """The kernels, compiled for one kind of context. Each compilation takes up to a minute, so it is made once for all
+    stages."""
+
+    def __init__(self, compiler: list[str], folder: str, name: str, cuobjdump: str):
+        self.compiler, self.path, self.cuobjdump = compiler, f"{folder}/{name}", cuobjdump
+
+    @functools.cached_property
+    def ptx(self) -> str:
+        run([*self.compiler, "-ptx", "-o", f"{self.path}.ptx"])
+        return pathlib.Path(f"{self.path}.ptx").read_text()
+
+    @functools.cached_property
+    def ptxas(self) -> str:
+        """Compiles the PTX to machine code. Returns what the assembler says of each kernel."""
+        assert self.ptx
+        arch = next(word for word in self.compiler if word.startswith("-arch="))
+        return run([self.compiler[0], arch, "-cubin", "-Xptxas=-v", "-o", f"{self.path}.cubin", f"{self.path}.ptx"])
+
+    @functools.cached_property
+    def machine_code(self) -> str:
+        assert self.ptxas
+        return disassembled(self.cuobjdump, f"{self.path}.cubin")
+
+    @property
+    def registers(self) -> dict[str, str]:
+        return dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", self.ptxas, re.S))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stage", choices=["ptx", "linked", "sass", "sizes"])
+    parser.add_argument("stages", type=lambda text: text.split(","))
     parser.add_argument("kernels", type=pathlib.Path)
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--arch", required=True)
     parser.add_argument("--cuobjdump", default="")
     options = parser.parse_args()
-    if options.stage not in ("ptx", "linked") and (not options.cuobjdump or not options.arch.startswith("90")):
-        print("skipped: SASS is compared for sm_90 and needs cuobjdump")
-        return SKIPPED
+    if unknown := set(options.stages) - {"ptx", "linked", "sass", "sizes"}:
+        parser.error(f"no such stage: {', '.join(sorted(unknown))}")
+    stages = options.stages
+    if not options.cuobjdump or not options.arch.startswith("90"):
+        stages = [stage for stage in stages if stage in ("ptx", "linked")]
+        if len(stages) < len(options.stages):
+            print("skipped: SASS is compared for sm_90 and needs cuobjdump")
+        if not stages:
+            return SKIPPED
 
     wanted = expectations(options.kernels.read_text())
     compiler = [options.nvcc, "-std=c++20", f"-arch=sm_{options.arch}", f"-I{options.include}", str(options.kernels)]
-    direct = [*compiler, "-DCODEGEN_DIRECT"]
     with tempfile.TemporaryDirectory() as folder:
-        cubin = f"{folder}/kernels.cubin"
-        if options.stage == "ptx":
-            ptxas = run([*compiler, "-cubin", "-Xptxas=-v", "-o", cubin])
-            run([*direct, "-ptx", "-o", f"{folder}/kernels.ptx"])
-            faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
-        elif options.stage == "linked":
-            wanted = [each for each in wanted if each.kind == "registers"]
+        general = Compiled(compiler, folder, "general", options.cuobjdump)
+        direct = Compiled([*compiler, "-DCODEGEN_DIRECT"], folder, "direct", options.cuobjdump)
+        faults = []
+        if "ptx" in stages:
+            faults += check_ptx(wanted, direct.ptx, general.ptxas)
+        if "linked" in stages:
             run([*compiler, "-rdc=true", "-dc", "-o", f"{folder}/kernels.o"])
-            faults = check_linked(wanted, run([options.nvcc, f"-arch=sm_{options.arch}", "-dlink", f"{folder}/kernels.o",
-                                               "-Xnvlink", "-v", "-o", f"{folder}/linked.o"]))
-        else:
-            machine_code, registers = [], []
-            for variant in (direct, compiler):
-                ptxas = run([*variant, "-cubin", "-Xptxas=-v", "-o", cubin])
-                registers.append(dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", ptxas, re.S)))
-                machine_code.append(disassembled(options.cuobjdump, cubin))
-            if options.stage == "sizes":
-                print_sizes(wanted, *machine_code, registers)
-                return 0
-            faults = check_sass(wanted, *machine_code)
+            faults += check_linked([each for each in wanted if each.kind == "registers"],
+                                   run([options.nvcc, f"-arch=sm_{options.arch}", "-dlink", f"{folder}/kernels.o", "-Xnvlink", "-v", "-o",
+                                        f"{folder}/linked.o"]))
+        if "sass" in stages:
+            faults += check_sass(wanted, direct.machine_code, general.machine_code)
+        if "sizes" in stages:
+            print_sizes(wanted, direct.machine_code, general.machine_code, [direct.registers, general.registers])
     for fault in faults:
         print(fault)
     print(f"{len(wanted)} expectations, {len(faults)} not met")

@@ -44,7 +44,7 @@ BLOCKS = {
     "CONTRIBUTING.md": ["doc_block"],
     "SECURITY.md": [Runs("hello from PE 1", then="pgasrun -n 2 ./app")],
     "docs/applications.md": [Elsewhere("tests/perf/apps_test.py", '"--only"', '"--pes"', '"--json"', '"--svg"', '"--read"', '"--markdown"')],
-    "docs/compiled-code.md": [Elsewhere("tests/codegen/CMakeLists.txt", "check.py sizes", "--nvcc", "--include", "--arch", "--cuobjdump")],
+    "docs/compiled-code.md": [Elsewhere("tests/codegen/CMakeLists.txt", "check.py", "sizes", "--nvcc", "--include", "--arch", "--cuobjdump")],
     "docs/debugging.md": ["hang", "hang"],
     "docs/doctor.md": [Runs("1 PE on 1 host", "4 PEs on 1 host", "report.json"), "doctor_row"],
     "docs/hosts.md": [Runs("hello from PE 3", "load and store")],

@@ -22,9 +22,9 @@ constexpr std::uint64_t shared_words = 8;
 constexpr std::uint64_t regions_at = 8 * shared_words;
 
 #if defined(PGAS_TSAN)
-constexpr int operations = 2000;
+constexpr int operations = 1000;
 #else
-constexpr int operations = 6000;  ///< the number of operations of each PE in each variant of the test
+constexpr int operations = 3000;  ///< the number of operations of each PE in each variant of the test
 #endif
 
 /// The operations of one PE. Only this PE writes its region of each slot, so the content is known. A fence or a quiet
