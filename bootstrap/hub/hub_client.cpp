@@ -10,7 +10,8 @@
 namespace pgas::boot {
 namespace {
 
-/// The time for which this side waits beyond its own limit, because the hub's error names the missing ranks.
+/// After its own limit, a member waits for this additional time for the hub's error, because the error names the
+/// missing ranks.
 constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {

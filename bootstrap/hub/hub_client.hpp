@@ -31,8 +31,8 @@ class hub_client : public bootstrap {
   /// Leaves the world.
   ~hub_client() override;
 
-  /// The first collective: waits until all members have arrived. False if the hub closed the connection before it
-  /// welcomed this member. In that case the world has not begun, and another attempt may succeed.
+  /// The first collective: waits until all members have arrived. Returns false if the hub closed the connection before
+  /// the hub welcomed this member. In that case the world has not begun, and another attempt can succeed.
   [[nodiscard]] bool join(const deadline& limit);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }

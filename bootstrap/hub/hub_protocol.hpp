@@ -29,7 +29,7 @@ enum class frame_kind : std::uint32_t {
   leave,        ///< from a member: it leaves the world
 };
 
-/// The purpose of a contribution. The hub checks that it is the same for all members.
+/// The purpose of a contribution. The hub checks that all members give the same purpose.
 enum class collective : std::uint32_t { join = 1, all_gather, barrier };
 
 /// The name of a collective in error messages.

@@ -168,8 +168,8 @@ void world_hub::flush(int rank) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return loop_.change(one.socket.get(), POLLIN | POLLOUT);
     if (sent < 0) {
-      // The peer has closed the connection. Frames from the peer may still be readable, so receive() reports the end
-      // after them.
+      // The peer has closed the connection. Frames from the peer can still be readable, so receive() reports the end
+      // after these frames.
       one.outgoing.clear();
       one.sent = 0;
       break;

@@ -1,6 +1,7 @@
 /// @file
-/// The hub of one world. It gathers a contribution from each member, sends the result to all members, and reports the
-/// first failure to all members. It runs in rank 0 over TCP, and in pgasrun for the processes that pgasrun has started.
+/// The hub of one world. The hub gathers a contribution from each member, sends the result to all members, and reports
+/// the first failure to all members. The hub runs in rank 0 over TCP, and in pgasrun for the processes that pgasrun has
+/// started.
 #pragma once
 
 #include <deque>
@@ -56,7 +57,7 @@ class world_hub {
   /// Called once, when a member aborts the job.
   void on_abort(std::function<void(int rank, std::string_view reason)> call) { on_abort_ = std::move(call); }
 
-  /// Sets a function that returns the reason if a member's connection ends without a departure.
+  /// Sets a function that returns the reason if a member's connection ends although the member has not left.
   void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
 
   /// The time at which the current collective must be complete. The caller calls expire() at this time.

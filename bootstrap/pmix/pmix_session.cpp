@@ -40,7 +40,8 @@ void look_up(void* handle, const char* name, Function& function) {
   if (function == nullptr) throw unavailable(fmt::format("the library that was found has no {}", name));
 }
 
-/// The version "PMIx 4.2.2" from "OpenPMIx 4.2.2 (PMIx Standard: 4.1, ...)". Only this description contains it.
+/// The version "PMIx 4.2.2" from "OpenPMIx 4.2.2 (PMIx Standard: 4.1, ...)". Only this description contains the
+/// version.
 [[nodiscard]] std::string version_of(void* handle) {
   const auto ask = reinterpret_cast<decltype(&PMIx_Get_version)>(::dlsym(handle, "PMIx_Get_version"));
   if (ask == nullptr) return "PMIx";
@@ -106,7 +107,7 @@ struct value_deleter {
 };
 using owned_value = std::unique_ptr<pmix_value_t, value_deleter>;
 
-/// The number in a value. Servers use different types for it.
+/// The number in a value. Servers use different types for numbers.
 [[nodiscard]] std::optional<long long> to_number(const pmix_value_t& value) {
   switch (value.type) {
     case PMIX_UINT32: return value.data.uint32;
@@ -212,7 +213,7 @@ pmix_session& pmix_session::get_connected(const deadline& limit) {
   // Constructed after the library has registered its exit handlers, and therefore destroyed before these handlers run.
   static pmix_session session{pmix_library::get_loaded(), limit};
   // If exit handlers do not return, shmem_global_exit(0) ends the process by quick_exit(), which runs no destructors.
-  // Without this handler the server would then report a failure.
+  // The handler at_quick_exit therefore finalizes the session; otherwise the server would report a failure.
   [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.in_creator())
     throw error{code::bootstrap_unavailable,
@@ -292,8 +293,8 @@ void pmix_session::publish_to_all(const std::string& key, std::span<const std::b
 }
 
 blob pmix_session::fetch(int rank, const std::string& key, const deadline& limit) const {
-  // If two worlds are being made at the same time, other processes may have made the fence for the other world.
-  // Therefore the value may arrive after the fence.
+  // If this process makes two worlds at the same time, other processes may have called the fence for the second world.
+  // Therefore the value can arrive after the fence.
   auto part = look_up(rank, key, false);
   auto next_look = detail::clock::now() + between_looks;
   while (!part) {
@@ -338,7 +339,7 @@ void pmix_session::on_event(pmix_status_t status, const pmix_proc_t* source, con
 }
 
 void pmix_session::publish(const std::string& key, std::span<const std::byte> mine) const {
-  // A leading byte, because some versions refuse empty objects.
+  // The published value begins with an extra byte, because some versions refuse empty objects.
   blob content(1 + mine.size());
   std::copy(mine.begin(), mine.end(), content.begin() + 1);
   pmix_value_t value{};
@@ -392,8 +393,8 @@ std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool
     return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
   }();
   if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
-  // Some servers cannot refresh values that they have already returned. These servers still know the values that
-  // processes of their own host publish later.
+  // Some servers cannot refresh values that they have already returned. On such a server, a look-up without a refresh
+  // finds the values that processes of the server's host publish later.
   if (ask_server && status == PMIX_ERR_NOT_SUPPORTED) return look_up(rank, key, false);
   if (status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);

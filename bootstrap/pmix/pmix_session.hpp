@@ -2,9 +2,9 @@
 /// libpmix, looked up at run time, and this process's connection to its PMIx server, which all worlds of the process
 /// share. A program built with one version of libpmix runs with another version, or without libpmix.
 ///
-/// This code uses only functions and layouts that are the same in PMIx 4 and 5. It uses the constants of pmix.h and no
-/// macros, because many macros call helper functions that one of the two versions does not have. Therefore this code
-/// fills in structs without macros.
+/// This code uses only functions and layouts that are the same in PMIx 4 and 5. This code uses the constants of pmix.h,
+/// but fills in structs without its macros, because many macros call helper functions that one of the two versions does
+/// not have.
 #pragma once
 
 #include <pmix.h>
@@ -60,7 +60,7 @@ class pmix_session {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] const std::string& version() const { return library_.version; }
 
-  /// Publishes `mine` under `key`, which must be new, and returns the values that all ranks published under it.
+  /// Publishes `mine` under `key`, which must be new, and returns the values that all ranks published under `key`.
   /// Collective.
   [[nodiscard]] std::vector<blob> exchange(const std::string& key, std::span<const std::byte> mine,
                                            const deadline& limit);
@@ -86,8 +86,8 @@ class pmix_session {
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
   [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
-  /// The ranks that are not known to have published. Before the fence ends, the server knows only the values that
-  /// processes of its own host have published.
+  /// The ranks whose values under `key` the server does not know. Before the fence ends, the server knows only the
+  /// values that processes of its own host have published.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
   /// The ranks of this host whose processes have ended, according to the server.
   [[nodiscard]] std::vector<int> ended_here() const;

@@ -70,8 +70,8 @@ struct looked_up {
   return result;
 }
 
-/// The addresses of a host name or a literal address; without an address, the reason. A literal address needs no
-/// lookup, and therefore no thread.
+/// The addresses of a host name or a literal address; if there is no address, `reason` says why. A literal address
+/// needs no lookup, and therefore no thread.
 [[nodiscard]] std::vector<tcp_address> resolve(const std::string& host, milliseconds limit, std::string& reason) {
   if (auto literal = look_up(host, AI_NUMERICHOST); literal.status == 0) return literal.found;
   const auto got = call_with_timeout(limit, [host] { return look_up(host, 0); });
@@ -130,8 +130,9 @@ constexpr std::string_view set_a_secret =
                   set_a_secret)};
 }
 
-/// Rank 0's listeners for a job at MASTER_ADDR. With a secret they listen on all interfaces, or on the requested
-/// interface. Without a secret they listen only at the addresses of MASTER_ADDR, and only for other hosts.
+/// Rank 0's listeners for a job at MASTER_ADDR. With a secret the listeners listen on all interfaces, or on the
+/// requested interface. Without a secret the listeners listen only at the addresses of MASTER_ADDR, and only for other
+/// hosts.
 [[nodiscard]] rank0_listeners listen_at_address(const bootstrap_options& options, std::uint16_t port,
                                                 const deadline& limit) {
   rank0_listeners opened;

@@ -60,7 +60,7 @@ class rank0_server {
   /// Ends a world. Waits at most `limit` until all frames to its members were sent, then disconnects the members. If
   /// `all_are_to_hear` is true, also waits for members that have not arrived yet.
   void close(opened_world& which, bool all_are_to_hear, milliseconds limit) noexcept;
-  /// The members of a world that connected over TCP without a secret, and the last of their addresses.
+  /// The ranks of a world that connected over TCP without a secret, and the address of one of these ranks.
   struct unproven_members {
     std::vector<int> ranks;
     std::string last_address;
@@ -68,8 +68,8 @@ class rank0_server {
   [[nodiscard]] unproven_members unproven(std::uint32_t instance) const;
 
  private:
-  /// An authenticated connection that does not belong to a member. It is parked until its world is opened, or it was
-  /// refused.
+  /// An authenticated connection that does not belong to a member. The connection is parked until its world is opened,
+  /// or rank 0 has refused the connection.
   struct waiting_connection {
     caller who;
     bool refused = false;
@@ -78,7 +78,7 @@ class rank0_server {
   struct world {
     std::unique_ptr<world_hub> center;
     std::shared_ptr<const opened_world::end_request> end;
-    std::promise<void> ended;  // owned by the loop only: its destruction ends close()
+    std::promise<void> ended;  // only the loop owns this promise, because the destruction of the promise ends close()
   };
 
   void run();
