@@ -3,8 +3,8 @@
 // In each iteration a PE computes its first and last row, puts them with a signal into the halo rows of its neighbours,
 // and computes the rows in between during the transfer. Only the next iteration's boundary rows wait for the signals,
 // and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A PE
-// overwrites a neighbour's halo row two iterations later. By then the neighbour has read the row, because the
-// neighbour's next row has arrived, which the neighbour sends after reading.
+// overwrites a neighbour's halo row two iterations later. By then the neighbour has read the row: the neighbour sends
+// its next row after reading, and the next row has arrived.
 //
 // Every point is computed by the same expression for any number of PEs, so the result equals the serial result bit for
 // bit. Only the residual depends on the number of PEs, because its terms are added in a different order. The relative
@@ -78,7 +78,8 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
   int first = c0 + static_cast<int>(block.thread_rank());
   if (first == 0) first = step;  // column 0 is an edge
   int r = r0;
-  // Many rows at the same time hide the latency of a GPU's memory; a CPU thread is faster with one row after another.
+  // A GPU hides the latency of its memory by many rows at the same time; a CPU thread is faster with one row after
+  // another.
   for (; step >= 32 && r + tile_height <= r1; r += tile_height)
     for (int c = first; c < last; c += step) {
       const std::size_t i = static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
@@ -313,7 +314,7 @@ int main(int argc, char** argv) try {
       std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first,
                   part.first + part.rows - 1, world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    if (world.pe(0).time_sliced)  // PEs are assigned to GPUs round-robin, so if PEs share any GPU, PEs share PE 0's GPU
+    if (world.pe(0).time_sliced)  // GPUs are assigned round-robin, so if PEs share any GPU, PEs share the GPU of PE 0
       std::printf(
           "  MPS does not run, so PEs that share a GPU run one after another, milliseconds each: this does not measure "
           " "

@@ -1,6 +1,6 @@
-// A ring of values that are smoothed step by step, written for NVSHMEM and compiled unchanged. Each PE has a part of
-// the ring, and halos for its neighbours' end values. 08_from_nvshmem_native.cpp is the same program in pgas's own
-// interface, and 08_from_nvshmem.md compares the two.
+// Smooths a ring of values step by step. The program is written for NVSHMEM, and pgas compiles it unchanged. Each PE
+// has a part of the ring, and halos for its neighbours' end values. 08_from_nvshmem_native.cpp is the same program in
+// pgas's own interface, and 08_from_nvshmem.md compares the two.
 //
 //   nvcc -arch=sm_90 08_from_nvshmem.cu $(pkg-config --cflags --libs pgas-nvshmem) -o ring && pgasrun -n 4 ./ring
 #include <nvshmem.h>

@@ -1,5 +1,5 @@
-// 08_from_nvshmem.cu in pgas's own interface: a ring of values that are smoothed step by step. The context is an
-// argument, one call puts a value with its signal, and the same source runs on the host heap.
+// 08_from_nvshmem.cu in pgas's own interface: smooths a ring of values step by step. The context is an argument, one
+// call puts a value with its signal, and the same source runs on the host heap.
 #include <cstdio>
 #include <utility>
 #include <vector>

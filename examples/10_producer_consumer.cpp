@@ -93,7 +93,7 @@ struct offer {
 
 /// Takes the batches of one producer. Throws peer_lost if the producer ends before its last batch.
 std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64_t>& wrong, std::uint64_t& seen_wrong) {
-  const pgas::open_options on{.place = here.place};  // the producer may use another GPU
+  const pgas::open_options on{.place = here.place};  // the producer can be on another GPU
   auto ring = pgas::opened_memory::open(from.ring, on);
   auto full = pgas::timeline::open(from.full, on);
   auto taken = pgas::timeline::open(from.taken, on);

@@ -1,6 +1,6 @@
-// CUDA's interprocess events between two programs that start independently: one fills a buffer, the other reads it, a
-// hundred times. The example is for programs that already use interprocess events; new programs use timelines, as
-// 10_producer_consumer does.
+// CUDA's interprocess events between two programs that start independently: one program fills a buffer, and the other
+// program reads the buffer, a hundred times. The example is for programs that already use interprocess events; new
+// programs use timelines, as 10_producer_consumer does.
 //
 //     11_ipc_event write FILE     writes the tickets to FILE
 //     11_ipc_event read FILE

@@ -117,7 +117,7 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaDeviceSynchronize());
 }
 
-/// The GPU that uses the memory. The memory's owner may use another GPU.
+/// The GPU that uses the memory. The memory's owner can be on another GPU.
 pgas::memory_place here() {
   int device = 0;
   check(cudaGetDevice(&device));

@@ -20,10 +20,11 @@
 //   packets   these threads store words of a point and its generation; the generation is the signal, so no fence is
 //             needed, but twice the bytes are sent
 //
-// With two kernels, the boundary's kernel begins when the last interior is complete, and allows the next interior to
-// begin immediately: both read the same grid, and write different points of the other grid. The interior's last block
-// ends after the boundary's kernel, so a wait for the interior is a wait for both. The boundary's kernel waits for data
-// that neighbours sent before they computed their last interior, so the data has already arrived.
+// With two kernels, the boundary's kernel begins when the previous interior is complete, and allows the next interior
+// to begin immediately: both kernels of an iteration read the same grid, and write different points of the other grid.
+// The interior's last block ends after the boundary's kernel, so a wait for the interior is a wait for both kernels.
+// The boundary's kernel waits for data that neighbours sent before they computed their previous interior, so the data
+// has already arrived.
 //
 // Every point is computed by the same expression for any division, so the result equals the serial result bit for bit.
 #include <algorithm>
@@ -41,7 +42,7 @@ using examples::heat_options;
 using examples::text_of;
 using examples::triple;
 
-// One iteration: from generation `step` of the grid to the next one.
+// One iteration: from generation `step` of the grid to generation `step` + 1.
 template <class Points>
 struct iterate {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -123,7 +124,7 @@ void launch_two(pgas::world& world, const pgas::launch_config& shape, examples::
   pgas::launch_config few = shape;
   few.blocks = std::min(shape.blocks, static_cast<unsigned>(outer.n_unpacks + outer.n_items));
   if (points > 0) few.blocks = std::min(few.blocks, blocks_beside(all_points - points, points));
-  few.urgent = true;  // neighbours wait for this kernel, and the interior may fill the GPU
+  few.urgent = true;  // neighbours wait for this kernel, and the interior can fill the GPU
   float *const in = grids.grid(step), *const out = grids.grid(step + 1);
   if (few.blocks > 0) pgas::launch(world, few, iterate<Points>{true}, world.context(), outer, in, out, step);
 

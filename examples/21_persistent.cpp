@@ -12,9 +12,9 @@
 //
 // Correctness: the signals give the generation of a halo, and the blocks' word gives the generation of this PE's own
 // points. There are two copies of everything (common/halo.hpp). A block reads a message until it has sent the message.
-// Only then does this block add its 1 of the next iteration, and no block overwrites the message before this addition.
-// launch() ensures that all blocks are resident: otherwise waiting blocks could prevent the blocks that they wait for
-// from starting.
+// The block adds its 1 of the next iteration only after sending, and no block overwrites the message before this
+// addition. launch() ensures that all blocks are resident: otherwise waiting blocks could prevent the blocks that they
+// wait for from starting.
 //
 // On chip: one kernel again, in which each block keeps a tile of the grid in shared memory, so only the surfaces of
 // tiles travel, to other blocks and to other PEs. common/on_chip.hpp describes the communication and the correctness of
@@ -67,7 +67,7 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
 }
 
 // All iterations from `step` to `end`. Blocks take items of the list in turn; if `boundary` is not 0, the first
-// `boundary` blocks take items of the boundary, and the others take items of the interior.
+// `boundary` blocks take items of the boundary, and the other blocks take items of the interior.
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -196,7 +196,7 @@ class heat {
   }
 
   // Replays a graph, which is created once. The graph has the largest even number of iterations, up to 32, that divides
-  // the total number.
+  // the total number of iterations.
   void replay(std::uint64_t steps) {
     auto* const stream = static_cast<cudaStream_t>(world_.stream().native());
     std::uint64_t length = 32;

@@ -64,7 +64,7 @@ PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::g
   return all.broadcast(sum);
 }
 
-// ---- the steps of an iteration that communicate, by all blocks; common/cg_problem.hpp has the others ----
+// ---- the steps of an iteration that communicate, by all blocks; common/cg_problem.hpp has the other steps ----
 
 // Computes the direction of generation g, which is `from` + `beta` * (the direction of generation g - 1), and sends its
 // boundary.
@@ -180,7 +180,7 @@ struct solve_pipelined {
   }
 };
 
-// ---- the same steps, each a kernel that the host launches ----
+// ---- the steps of an iteration as separate kernels, which the host launches ----
 
 enum class step { norm, combine, multiply, alpha, descend, beta };
 

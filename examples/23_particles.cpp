@@ -100,8 +100,8 @@ struct move_all {
     const int me = ctx.my_pe();
     const int other = (step + 1) % 2;
     if (block.block_rank() == 0 && block.thread_rank() == 0) {
-      // The inbox of the last step is empty. Neighbours write to that inbox again after they have received the signal
-      // of this step, which is sent later.
+      // The inbox of the last step is empty. Neighbours write to that inbox again only after they have received this
+      // PE's signal of this step, and this PE sends the signal later.
       pgas::atomic_set(ctx, m.reserved + other, count_t{0}, me);
       pgas::atomic_set(ctx, m.arrived + other, signal_t{0}, me);
     }
@@ -224,7 +224,7 @@ class simulation {
  public:
   simulation(pgas::world& world, const options& o) : world_(world), o_(o), blocks_(static_cast<unsigned>(o.blocks)) {
     m_.box = {o.cells[0], o.cells[1], o.pes[0], o.pes[1]};
-    m_.room = static_cast<count_t>(o.particles);  // all particles may move to one PE
+    m_.room = static_cast<count_t>(o.particles);  // all particles can move to one PE
     m_.list_room = m_.inbox_room = static_cast<count_t>(o.inbox);
     const auto zero = pgas::initialize::zero;
     particles_ = world.allocate<particle>(2 * m_.room + (directions + 2) * m_.inbox_room);

@@ -179,7 +179,7 @@ struct plan {
   }
 };
 
-// All blocks put rows, each warp its own. @param sent the number of sends by the blocks of each PE so far, including
+// Each warp of all blocks puts its own rows. @param sent the number of sends by the blocks of each PE so far, including
 // this call
 struct dispatch {
   static constexpr unsigned max_threads = block_threads;

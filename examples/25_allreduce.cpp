@@ -4,10 +4,11 @@
 // One-shot (small). Every PE sends its part to all others and adds up everything itself. Rows travel in pieces of 16
 // bytes through ll_team_channels, in which data carries its flag: a piece is used as soon as it arrives, one latency of
 // the link after it was sent, without a signal, a fence or a barrier. No reservation is necessary: a channel has two
-// alternating buffers, and a PE that sends the second next piece has received all pieces in between. Each of these
-// pieces was sent by a PE that had already read the piece that is overwritten. A block counts its rows, which are the
-// rounds of its channels, so no thread needs to read the progress of a channel. With the context of a team of one PE
-// the same kernel sends nothing; the time of this run ("alone") is the part without messages.
+// alternating buffers, so a piece overwrites the piece of two rounds before. By then the sender has received the pieces
+// of the round in between, and each PE sent its piece of that round after it had read the piece that is overwritten. A
+// block counts its rows, which are the rounds of its channels, so no thread needs to read the progress of a channel.
+// With the context of a team of one PE the same kernel sends nothing; the time of this run ("alone") is the part
+// without messages.
 //
 // Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
 // staging memory, followed by a fence and a signal to each owner. The owner waits for all parts, adds them up, and puts
@@ -124,7 +125,8 @@ struct two_shot {
     const pgas::warp warp = pgas::this_warp(block);
     const auto slice_of = [&](int pe) { return part_of({0, b.rows}, pe, n); };
     const auto mine_of = [&](int pe) { return part_of(slice_of(pe), which, static_cast<int>(block.num_blocks())); };
-    const auto staged = [&](int from, int owner) {  // address of this block's rows from PE `from` at their owner
+    const auto staged = [&](int from, int owner) {  // the address, at the owner of a slice, of this block's rows from
+                                                    // PE `from`
       return b.staging + static_cast<std::size_t>(from) * b.staging_pieces +
              static_cast<std::size_t>(mine_of(owner).first - slice_of(owner).first) * b.row_pieces();
     };

@@ -201,7 +201,7 @@ struct decoder {
     return result;
   }
 
-  /// Uses the layers of order k as they arrive.
+  /// Uses each layer of order k when the layer has arrived.
   void receive(const order& now, std::uint64_t k, pgas::timeline& filled, const pgas::opened_memory& theirs) {
     for (int layer = 0; layer < layers; ++layer) {
       if (!early) filled.wait(here.stream.native(), value_of(k, layer));
@@ -268,8 +268,8 @@ struct decoder {
     for (;;) {
       const offer from(folder);
       const std::vector<std::string> answered = examples::read_lines(folder + "/decode");
-      // An offer is used only once, because its timeline begins at 0. An earlier decode process may already have
-      // answered this offer.
+      // An offer is used only once, because its timeline begins at 0. If an earlier decode process has answered this
+      // offer, the offer is not used again.
       if (from.filled.empty() || from.filled == lost || (!answered.empty() && answered[0] == from.filled)) {
         std::this_thread::sleep_for(milliseconds(5));
         continue;

@@ -121,7 +121,7 @@ void trainer(const std::string& folder, std::uint64_t versions, int engines, int
                         {std::to_string(pgas::g(here.world, job.data(), 0)), std::to_string(here.world.n_pes()),
                          weights.ticket(), writing.ticket(), ready.ticket()});
   auto* const words = static_cast<std::uint32_t*>(weights.data());
-  // A restarted job writes its last version again, because engines may not have it yet.
+  // A restarted job writes its last version again, for engines that do not have this version yet.
   for (std::uint64_t v = std::max(version_in(folder + "/checkpoint"), std::uint64_t{1}); v <= versions; ++v) {
     step();
     writing.set(v);
@@ -201,7 +201,7 @@ struct engine {
   /// Copies a version into the buffer that is not in use. Returns whether the buffer contains exactly this version.
   /// Throws peer_lost if a PE of the trainer ends.
   bool update(const std::vector<trainer_pe>& from, std::uint64_t version) {
-    std::vector<std::vector<pgas::copy_block>> lists;  // the stream may read the lists until the synchronize() below
+    std::vector<std::vector<pgas::copy_block>> lists;  // the stream can read the lists until the synchronize() below
     for (const trainer_pe& pe : from) lists.push_back(blocks_from(pe, version));
     try {
       for (const std::vector<pgas::copy_block>& blocks : lists) {

@@ -15,8 +15,8 @@ namespace examples {
 inline constexpr int residual_part = -1;  ///< a number in place of a PE: the residual, the same on all PEs
 inline constexpr int weight_part = -2;    ///< the weights of the columns; the set is always 0
 
-/// Piece `i` of input set `set`: of the part of PE `pe`, of the residual if `pe` is residual_part, or of the weights if
-/// `pe` is weight_part.
+/// Piece `i` of input set `set`. The piece belongs to the part of PE `pe`; if `pe` is residual_part, it belongs to the
+/// residual; if `pe` is weight_part, it belongs to the weights.
 template <class T>
 PGAS_HD piece input_piece(int set, int pe, std::size_t i) {
   float values[per_piece<T>];

@@ -1,6 +1,6 @@
 /// @file
 /// The division of a 3-D grid among PEs, the messages between them, and the pieces in which each PE computes. Plain
-/// arithmetic without communication, so the same programs with MPI divide the same grid in the same way.
+/// arithmetic without communication, so the MPI versions of the programs divide the same grid in the same way.
 ///
 /// A PE has n[0] x n[1] x n[2] points, x fastest, with one layer of halo around them: points have the indices 1 to n on
 /// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so the index of a point in a neighbour's halo is
@@ -98,8 +98,8 @@ struct part {
   return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " + std::to_string(extents[2]);
 }
 
-/// The numbers of PEs on the axes with which the surface between the PEs is smallest; {0, 0, 0} if n PEs can't divide
-/// the grid.
+/// The numbers of PEs on the three axes, so that the surface between the PEs is smallest; {0, 0, 0} if n PEs can't
+/// divide the grid.
 [[nodiscard]] inline triple smallest_surface(const triple& size, int n, bool periodic) {
   triple best{};
   double least = 0;

@@ -11,7 +11,7 @@
 ///   generation add up to `whole_message`.
 /// * There are two of each halo, outbox, inbox and word: generation g uses number g % 2. A PE stores generation g + 2
 ///   into a neighbour's halo after it has received the neighbour's generation g + 1, which the neighbour sent after
-///   reading generation g. Words are doubled because a block may send its part of a message before another block has
+///   reading generation g. Words are doubled because a block can send its part of a message before another block has
 ///   sent its part of the previous message.
 #pragma once
 
@@ -29,13 +29,13 @@ namespace examples {
 enum class faces {
   pack,    ///< copied into one piece, put, and unpacked by the receiver
   iput,    ///< sent by a strided put, without packing
-  remote,  ///< stored by the kernel that computes them; by iput if the neighbour is proxied
+  remote,  ///< stored by the kernel that computes the points; sent by iput if the neighbour is proxied
   packets  ///< stored one by one with their generation, which is the signal; by iput if the neighbour is proxied
 };
 
 /// The sum of the signal values of all parts of a message.
 inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
-/// The value that one of `parts` parts adds to the word. All shares are equal, except that the part with the message's
+/// The value that one of `parts` parts adds to the word. All values are equal, except that the part with the message's
 /// first point also adds the remainder.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
   const auto others = static_cast<std::uint32_t>(parts) - 1;
@@ -97,7 +97,7 @@ struct exchange {
 // The following functions are out of line and take arguments by value, because the kernel that computes the interior
 // does most of the work and needs all registers for this work.
 
-/// Copies a part of a message into the halo of `in`. *Callers* a block. Other blocks may wait for this copy.
+/// Copies a part of a message into the halo of `in`. *Callers* a block. Other blocks can wait for this copy.
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, unpack_item entry,
                          std::uint64_t generation) {
@@ -230,7 +230,7 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item entry
     T* const message = x.how == faces::pack ? x.outbox + box + peer.message * x.fields : nullptr;
     const std::int64_t shift = peer.shift;
     T* const halo = x.how == faces::remote ? ctx.remote(out, peer.pe) : nullptr;
-    const int back = opposite(direction);  // the direction of this PE from the neighbour
+    const int back = opposite(direction);  // the direction from the neighbour to this PE
     pgas::signal_t* const arrived = word_of(x.arrived, back, generation);
 
     if (by_packets(ctx, x, peer)) {

@@ -53,7 +53,7 @@ struct moe_memory {
 
   // Written by peers.
   piece* rows;          // rows received for the experts of this PE
-  home* homes;          // the homes of these rows
+  home* homes;          // the homes of the received rows
   signal_t* counts;     // low latency, two sets: round << 32 | rows, for each expert here and each PE
   std::uint32_t* told;  // throughput, two sets: rows of each PE for each expert
   // throughput, from each PE: its round; how often its blocks have sent rows; how often they have sent results
@@ -86,7 +86,7 @@ inline constexpr unsigned moe_block_threads = 512;
 inline constexpr int moe_sets = 3;  ///< sets of inputs: three, so that old data in the two buffers is detected
 
 /// The memory of a layer from `begin` on. The layout is the same on all PEs. `bytes` receives the size of the memory.
-/// Low latency needs memory for all tokens of each PE at each expert. Throughput needs memory for all rows that may
+/// Low latency needs memory for all tokens of each PE at each expert. Throughput needs memory for all rows that can
 /// arrive at the same time.
 inline moe_memory place_layer(const moe_shape& s, int n_pes, int me, bool low_latency, piece* begin,
                               std::size_t& bytes) {

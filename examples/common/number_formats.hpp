@@ -47,8 +47,8 @@ struct e4m3 {
   }
 };
 
-/// Sixteen bytes of numbers, which a thread loads and stores in one step: 8 of 16 bits, or 16 of 8 bits. All memory
-/// that is sent consists of pieces, so every copy begins and ends at a multiple of 16 bytes.
+/// Sixteen bytes of numbers, which a thread loads and stores in one step: 8 numbers of 16 bits, or 16 numbers of 8
+/// bits. All memory that is sent consists of pieces, so every copy begins and ends at a multiple of 16 bytes.
 struct alignas(16) piece {
   std::uint32_t words[4];
 

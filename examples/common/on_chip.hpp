@@ -12,7 +12,7 @@
 ///   of its inbox, whose words are now overwritten. Two blocks send to each other, or neither sends.
 /// * The tile has two copies, for even and odd generations. The threads that write a copy have passed the same sync of
 ///   the block as all readers of its previous contents: a thread takes packets into the halo of one copy while another
-///   thread still computes points of it. No thread reads these points before the next sync.
+///   thread still computes points of the same copy. No thread reads these points before the next sync.
 /// * The last generation is not sent. The next kernel begins by sending it.
 /// * All blocks run at the same time, which launch() ensures.
 #pragma once
@@ -201,7 +201,7 @@ class grid_on_chip {
     const int axes = (along(direction, 0) != 0) + (along(direction, 1) != 0) + (along(direction, 2) != 0);
     return axes == 1 || (axes > 1 && o_.corners());
   }
-  /// The points that a tile of that extent sends in one direction.
+  /// The points that a tile of the given extent sends in one direction.
   [[nodiscard]] static int face(const triple& extent, int direction) {
     return (along(direction, 0) == 0 ? extent[0] : 1) * (along(direction, 1) == 0 ? extent[1] : 1) *
            (along(direction, 2) == 0 ? extent[2] : 1);
@@ -213,9 +213,9 @@ class grid_on_chip {
     return points;
   }
 
-  /// Chooses the number of tiles on each axis, at most `limit` in total, the same on all PEs, so that no tile is empty:
-  /// the division with the least work and communication per block. Also computes the sizes that follow from the
-  /// division.
+  /// Chooses the number of tiles on each axis: the division with the least work and communication per block, in which
+  /// no tile is empty. There are at most `limit` tiles, and all PEs choose the same division. Also computes the sizes
+  /// that follow from the division.
   void lay_out(int limit) {
     const decomposition& d = grids_.mine();
     triple most_tiles{};

@@ -74,7 +74,7 @@ class command_line {
                         }});
   }
 
-  /// One of several words; `into` receives the index of the word, which may be the value of an enumeration.
+  /// One of several words; `into` receives the index of the word, which can be the value of an enumeration.
   template <class Choice>
   void add(const char* word, Choice& into, std::vector<std::string> words, const char* meaning) {
     std::string all;

@@ -5,8 +5,8 @@
 ///
 /// Every sum has a fixed order that does not depend on blocks or threads: parts are added in the order of the PEs, the
 /// residual last. Squares are added first within a piece of 8 numbers, next within a group of 32 pieces as a tree. Then
-/// the groups are added into 32 sums, each of every 32nd group, and the 32 sums as a tree. Squares of 16-bit numbers
-/// are exact in a float, so contraction of a product and a sum by a compiler makes no difference. All PEs, and a single
+/// 32 sums are formed, each of every 32nd group, and the 32 sums are added as a tree. Squares of 16-bit numbers are
+/// exact in a float, so contraction of a product and a sum by a compiler makes no difference. All PEs, and a single
 /// process that computes the same, therefore get the same bits.
 #pragma once
 
@@ -54,8 +54,8 @@ template <class T>
   return values[0];
 }
 
-/// Whether lanes are threads, as on a GPU, where the warps of these examples are whole. On the CPU a warp is one
-/// thread.
+/// Whether lanes are threads. On a GPU they are, because the warps of these examples are whole. On the CPU a warp is
+/// one thread.
 template <class Warp>
 inline constexpr bool has_lanes = requires(const Warp& warp) {
   warp.shfl(0U, 0);
@@ -113,7 +113,7 @@ struct row_to_normalize {
 /// Normalizes a row by all warps of a block, after piece_of(g, i) has computed or loaded all pieces and their squares
 /// are in memory. A lane's last piece stays in its registers; a row with one group per warp has no other pieces.
 /// @param squares memory for a float for each group. Must differ from the memory of the previous call, because a call
-/// has only one sync, and until this sync, threads may still read the values of the previous call
+/// has only one sync, and until this sync, threads can still read the values of the previous call
 template <class T, class Block, class F>
 PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
   const auto warp = pgas::this_warp(block);

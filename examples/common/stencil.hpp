@@ -60,7 +60,7 @@ PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   }
 }
 
-/// Like the function above, but with one point per call.
+/// Like for_each_column(), but with one point per call.
 template <pgas::group Group, class F>
 PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });

@@ -154,8 +154,8 @@ class Decoder:
         while True:
             offer = read_lines(f"{self.folder}/prefill")
             answered = read_lines(f"{self.folder}/decode")
-            # An offer is used only once, because its timeline begins at 0. An earlier decode process may already have
-            # answered this offer.
+            # An offer is used only once, because its timeline begins at 0. If an earlier decode process has answered this offer, the offer is not
+            # used again.
             if len(offer) != 2 or offer[0] == lost or (answered and answered[0] == offer[0]):
                 time.sleep(0.005)
                 continue

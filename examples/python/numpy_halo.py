@@ -25,8 +25,7 @@ with pgas.join(like="numpy", heap="host") as world:
     me, n = world.my_pe, world.n_pes
     rows = [given.size * (pe + 1) // n - given.size * pe // n for pe in range(n)]
     mine = rows[me]
-    # Two alternating plates with the same size on all PEs. Each has one row above and one row below for the neighbours'
-    # values.
+    # Two alternating plates with the same size on all PEs. Each plate has one row above and one row below for the neighbours' values.
     plates = world.zeros((2, max(rows) + 2, given.size), "float64")
     arrived = world.zeros(2, "uint64")  # signals from above and from below
     plates[:, :, 0] = 1  # the left edge is hot

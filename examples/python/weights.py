@@ -40,7 +40,7 @@ def train(folder, versions, engines, pause):
         world.all_reduce(job, "max")
         world.synchronize()
         write_lines(f"{folder}/trainer{me}", [int(job[0]), n, *(pgas.share(each) for each in state), writing.ticket(), ready.ticket()])
-        # A restarted job writes its last version again, because engines may not have it yet.
+        # A restarted job writes its last version again, for engines that do not have this version yet.
         for v in range(max(int((read_lines(f"{folder}/checkpoint") or [1])[0]), 1), versions + 1):
             step()
             writing.set(v)
