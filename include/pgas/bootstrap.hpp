@@ -43,7 +43,7 @@ class PGAS_API bootstrap {
   ///
   /// Contributions may differ in length (0 to 64 KiB).
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
-  /// @brief Collective: returns when every PE has called it.
+  /// @brief Collective: returns when every PE has called barrier().
   virtual void barrier() = 0;
   /// @brief Limits the time that later collective calls may block.
   ///
@@ -53,7 +53,7 @@ class PGAS_API bootstrap {
   /// @brief Reports the failure of the job to the other PEs and to the launcher: calls of the other PEs throw
   /// code::aborted, or the launcher ends these PEs.
   ///
-  /// The call usually returns, and it never throws. With PMIx and MPI the launcher may also end the calling process.
+  /// The call usually returns, and it never throws. With PMIx and MPI the launcher can also end the calling process.
   ///
   /// *Callers* any thread, also while another thread is in a collective call. With MPI, the caller must be a thread
   /// that MPI allows to communicate.

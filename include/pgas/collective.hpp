@@ -26,19 +26,19 @@
 ///
 /// *Graphs* a CUDA graph can capture and replay collectives, because the counters of their calls are in device memory.
 /// Between collectives on two streams of one capture, the library adds an edge to the graph. A graph waits for the
-/// team's earlier collectives on any stream, and later collectives wait for the graph. All members launch graphs and
-/// enqueue collectives in the same order. If the team's last collective before the capture is on the captured stream,
-/// synchronise that stream before the graph is launched on another stream.
+/// team's earlier collectives on any stream, and later collectives wait for the graph. All members must launch graphs
+/// and enqueue collectives in the same order. If the team's last collective before the capture is on the captured
+/// stream, synchronise that stream before the graph is launched on another stream.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is not a member, strides below
 /// 1; outside_heap; misaligned. The member with the wrong argument throws, while other members wait. With PGAS_CHECKS,
 /// calls without a stream first compare their arguments, so all members throw the same error, also for asymmetric_call.
 /// fcollect() and reduce_scatter() without a stream always compare the arguments if `src` and `dst` overlap. With a
 /// stream, fcollect() and reduce_scatter() do not detect that a member passes the in-place address of another member.
-/// The call without a stream, or the synchronisation of the stream, throws later failures. With PGAS_CHECKS, the later
-/// failures include asymmetric_call if the members make different calls. peer_lost and aborted end the wait. capturing:
-/// the team's last collective is on a stream that began a capture after the collective, so other work cannot wait for
-/// that collective.
+/// The call without a stream, or the synchronisation of the stream, throws later failures. With PGAS_CHECKS, the call
+/// or the synchronisation throws asymmetric_call if the members make different calls. peer_lost and aborted end the
+/// wait. capturing: the team's last collective is on a stream that began a capture after the collective, so other work
+/// cannot wait for that collective.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -129,7 +129,7 @@ PGAS_API void signal_take(const team& members, const stream& on, signal_t* words
                           std::chrono::milliseconds limit = {});
 /// @brief Returns when every member has called sync().
 ///
-/// Operations of the members may be incomplete.
+/// Operations of the members can still be incomplete.
 PGAS_API void sync(const team& members);
 /// @brief Enqueues a sync of the members.
 PGAS_API void sync(const team& members, const stream& on);

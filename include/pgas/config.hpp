@@ -36,7 +36,7 @@ struct config {
   std::chrono::milliseconds join_timeout{60'000};   ///< PGAS_JOIN_TIMEOUT
   heap_kind heap = heap_kind::automatic;            ///< PGAS_HEAP
   handle_kind mem_handle = handle_kind::automatic;  ///< PGAS_MEM_HANDLE
-  int device = -1;             ///< PGAS_DEVICE: number of the GPU; -1: the current GPU, otherwise by local rank
+  int device = -1;             ///< PGAS_DEVICE: GPU number; -1: the current GPU; without a current GPU, by local rank
   std::size_t heap_limit = 0;  ///< PGAS_HEAP_LIMIT: bytes per PE, 0: the device's memory
   std::size_t segment_size = std::size_t{4} << 20;  ///< PGAS_SEGMENT_SIZE: minimum size of the first segment
   std::size_t heap_stride = 0;                      ///< PGAS_HEAP_STRIDE: bytes between slots, 0: largest device memory
@@ -46,14 +46,14 @@ struct config {
   std::chrono::milliseconds heartbeat_timeout{
       30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
-  std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0 is no time limit (60 s with checks)
+  std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0: no time limit, or 60 s with checks
   /// @brief PGAS_DEFAULT_STREAM_WAIT: how long the host barriers of nvshmem.h wait for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
   int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;  ///< PGAS_LOG
   std::string log_file;  ///< PGAS_LOG_FILE: path of the log; "" is standard error; %h is the host, %p the process id
-  bool sigusr1 = false;  ///< PGAS_SIGUSR1: a PE logs its waits on this signal
+  bool sigusr1 = false;  ///< PGAS_SIGUSR1: a PE that receives SIGUSR1 logs its waits
   std::string trace;     ///< PGAS_TRACE: path of the trace; "" is none; %r is the PE, %h the host, %p the process id
   int trace_sample = 1;  ///< PGAS_TRACE_SAMPLE: kernels record one millisecond out of every N
   std::chrono::milliseconds wait_warning{60'000};  ///< PGAS_WAIT_WARNING: longer waits are logged; 0: no waits

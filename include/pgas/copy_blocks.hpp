@@ -15,13 +15,13 @@ namespace pgas {
 /// @brief Enqueues the copies of a list on a stream.
 ///
 /// Kernels of the GPU `place` copy the blocks. If the host can read the list during the call and the blocks have 8 MiB
-/// or more, the copy engines copy them. The first call for a GPU loads the library's kernels, which waits for running
-/// kernels.
+/// or more, the copy engines copy the blocks. The first call for a GPU loads the library's kernels. Loading the kernels
+/// waits for running kernels.
 ///
 /// @param place the device of the stream
-/// @param stream a `cudaStream_t` (null: CUDA's default stream). On the host, a pgas::stream::native() of a world on
-/// the host heap; with null the calling thread copies immediately
-/// @param list the blocks. All addresses are memory that the device can access
+/// @param stream a `cudaStream_t` (null: CUDA's default stream). On the host, pass pgas::stream::native() of a world on
+/// the host heap; if `stream` is null, the calling thread copies immediately
+/// @param list the blocks. All addresses must belong to memory that the device can access
 /// @param most_blocks the limit of thread blocks; 0: the library determines the number
 /// *Callers* any thread. *Memory* as for copy_list: arrays in pageable memory are read during the call, all other
 /// arrays when the stream executes the copies, also at each launch of a graph that captured the call. *Order* the

@@ -12,8 +12,9 @@ namespace pgas {
 
 /// @brief One block of a list.
 ///
-/// In a put, `to` is symmetric: this PE's address of the memory. In a get, `from` is symmetric. The other address
-/// points to memory of this PE. Addresses and sizes need no alignment; multiples of 16 bytes are the fastest.
+/// In a put, `to` is this PE's address of the symmetric memory. In a get, `from` is this PE's address of the symmetric
+/// memory. The address that is not symmetric points to memory of this PE. Addresses and sizes need no alignment;
+/// multiples of 16 bytes are the fastest.
 struct copy_block {
   void* to = nullptr;          ///< the destination
   const void* from = nullptr;  ///< the source

@@ -24,7 +24,7 @@ template <class G, class T>
   if (g.thread_rank() == 0) room = value;
   g.sync();
   const T all = *g.map_shared_rank(&room, 0);
-  g.sync();  // until all threads have read the value, block 0 stays resident and keeps it
+  g.sync();  // until all threads have read the value, block 0 stays resident and keeps the value
   return all;
 }
 

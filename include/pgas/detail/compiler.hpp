@@ -23,12 +23,12 @@ namespace std = ::cuda::std;
 /// registers; PGAS_COLD marks out-of-line code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many
 /// callers.
 #if defined(__CUDACC__)
-#if !defined(PGAS_INLINED)  // tests that only compile the headers define it as `inline`: half the compile time
+#if !defined(PGAS_INLINED)  // tests that only compile the headers define PGAS_INLINED as `inline`, to compile faster
 #define PGAS_INLINED __forceinline__
 #endif
 #define PGAS_FN __device__ PGAS_INLINED
 #define PGAS_HD __host__ __device__ PGAS_INLINED
-// With -rdc=true the compiler does not know the callers of an out-of-line function. The function may then use more
+// With -rdc=true the compiler does not know the callers of an out-of-line function. The function can then use more
 // registers than a thread in a block of 1024 threads can have. With -rdc=true, functions marked PGAS_OUTLINE are
 // therefore inlined, except code that would make compilation slow (PGAS_OUTLINE_IN_UNIT). Code that is not inlined has
 // internal linkage, so the compiler compiles it a second time for kernels with a register limit.

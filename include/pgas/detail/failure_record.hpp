@@ -18,10 +18,10 @@ enum class failure : std::uint32_t {
   misaligned,       ///< a misaligned address, found with checks on
   not_a_member,     ///< a collective of a team that does not contain this PE; found with checks on
   bad_channel,      ///< a channel that the team does not have; found with checks on
-  asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
+  asymmetric,       ///< PEs called different collectives, or one collective with different sizes; found with checks on
   not_held,         ///< a lock was cleared by a PE that does not hold it
   too_long,         ///< a message is longer than its channel
-  out_of_turn,      ///< a PE sent or received two messages without a message in the other direction
+  out_of_turn,      ///< a PE sent or received two messages without a message in the other direction between them
   no_such_value,    ///< an unknown enumerator, or no comparison values; found with checks on
   not_direct,       ///< a proxied PE was addressed in a language whose kernels have only loads and stores
   asked,            ///< no failure: the host asks what the wait is for, and the wait continues
@@ -88,7 +88,7 @@ enum class operation : std::uint32_t {
 
 /// A record, written by the first device thread of a PE that fails, or by a thread that answers a question of the host.
 struct failure_record {
-  std::uint32_t complete;  ///< 0: no record; otherwise complete: 1 for a failure, the question's number for an answer
+  std::uint32_t complete;  ///< 0: no record. Complete record: 1 for a failure, the question's number for an answer
   failure why;
   operation what;
   std::int32_t pe;            ///< the addressed or awaited PE; -1 if the wait does not know it

@@ -7,7 +7,7 @@
 
 // Barriers, allocations and collectives that the host calls first wait for CUDA's legacy default stream, so an earlier
 // cudaMemset() is complete when peers continue. Barriers, allocations and collectives do not wait for other streams.
-// The wait ends after PGAS_DEFAULT_STREAM_WAIT with a warning, because a kernel in that stream may wait for later work
+// The wait ends after PGAS_DEFAULT_STREAM_WAIT with a warning, because a kernel in that stream can wait for later work
 // of this PE.
 
 // ---- all PEs ----

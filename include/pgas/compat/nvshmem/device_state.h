@@ -4,7 +4,7 @@
 /// one copy for each translation unit or, with -rdc=true, one copy for all units that are linked together.
 ///
 /// Each translation unit registers a function that uses the unit's CUDA runtime to write the copy, because a process
-/// may have several runtimes. In modules that a program loads, the library finds the copy by its name
+/// can have several runtimes. In modules that a program loads, the library finds the copy by its name
 /// (nvshmemx_cumodule_init).
 ///
 /// Units compiled by nvcc and libnvshmem_host include this header.
@@ -15,11 +15,11 @@
 #include "pgas/device/direct_context.hpp"
 #include "pgas/device/impl/sync/block_table.hpp"
 
-/// The number of teams that kernels can use; limits the size of a copy.
+/// The number of teams that kernels can use. The number limits the size of each copy of the state.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
 /// The state. Teams are indexed by their number; an unused number has a team without members. `blocks` contains
-/// the lent memory of running blocks; null if none is used.
+/// the lent memory of running blocks; null if no lent memory is used.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];
@@ -64,8 +64,8 @@ class pgas_nvshmem_registration {
   pgas_nvshmem_registration& operator=(const pgas_nvshmem_registration&) = delete;
 
  private:
-  /// Uses a new stream, because a copy on the default stream would wait for running kernels, which may wait for this
-  /// PE.
+  /// Uses a new stream, because a copy on the default stream would wait for running kernels, and running kernels can
+  /// wait for this PE.
   static int set(const pgas_nvshmem_state* state) {
 #if defined(PGAS_NVSHMEM_DIRECT)
     if (state->context.routes_ != nullptr) return pgas_nvshmem_not_direct;

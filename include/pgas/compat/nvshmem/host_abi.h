@@ -4,7 +4,8 @@
 /// device state. At the end of this file are the conversions of typed arguments.
 ///
 /// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team report a failure by this result.
-/// All others log the failure with the name of the function that the program called, and end the processes of all PEs.
+/// All other entries log the failure with the name of the function that the program called, and end the processes of
+/// all PEs.
 #pragma once
 
 #include <stddef.h>
@@ -95,7 +96,7 @@ void pgas_nvshmem_iget(pgas::compat::when when, void* dst, const void* src, ptrd
                        pgas::compat::elements n, int pe);
 /// Writes one value of up to 16 bytes, copied during the call. Values of up to 8 bytes are written in one access.
 void pgas_nvshmem_p(pgas::compat::when when, void* dst, const void* value, size_t bytes, int pe);
-/// Reads one value. With a stream, the stream executes the read in its order, and the call waits for the stream.
+/// Reads one value. With a stream, the stream executes the read in stream order, and the call waits for the stream.
 void pgas_nvshmem_g(pgas::compat::when when, void* value, const void* src, size_t bytes, int pe);
 /// A put followed by a signal: `op` is NVSHMEM_SIGNAL_SET or _ADD.
 void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src, pgas::compat::elements n,

@@ -1,6 +1,6 @@
 /// @file
 /// Functions that only hosts call: initialization and finalization, symmetric and registered memory, teams. query.h
-/// declares queries, launch.h launches, and qp.h queue pairs.
+/// declares queries, launch.h declares launches, and qp.h declares queue pairs.
 ///
 /// A program may initialize before it chooses a GPU. The first call that needs memory, a barrier or a team then joins
 /// the world with the current GPU. Each initialization needs a finalization; the last finalization leaves the world.

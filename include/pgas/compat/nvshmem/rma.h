@@ -1,6 +1,7 @@
 /// @file
 /// Puts and gets of single values, arrays, and strided arrays, with names by type, by element size, and for bytes; and
-/// functions that order and complete operations. stream.h has copies on a stream, signal_wait.h copies with a signal.
+/// functions that order and complete operations. stream.h has copies on a stream, and signal_wait.h has copies with a
+/// signal.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -130,9 +131,9 @@ PGAS_NVSHMEM_FN void nvshmem_quiet(void) {
   PGAS_NVSHMEM_BODY(pgas::quiet(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_quiet(pgas::compat::blocking()));
 }
 
-// On return the program may write the sources of earlier nonblocking puts again. The function has no effect: an
-// operation has already read its source when it returns (an operation of a group, after the threads of the group have
-// synchronized).
+// On return the program may write the sources of earlier nonblocking puts again. The function has no effect, because an
+// operation returns only after it has read its source. (For an operation of a group, this holds after the threads of
+// the group have synchronized.)
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })

@@ -14,8 +14,8 @@
 /// *Memory* the remote side of a put or get is symmetric; so are sources of reductions, and destinations of broadcast,
 /// all-gather and two-shot reductions. Tiles may have any alignment. If addresses and strides are multiples of 16
 /// bytes, an access has up to 16 bytes.
-/// *On return* an nvshmemx_status; the data may be in flight. quiet(), fence() or a barrier completes put and get;
-/// tile_collective_wait() completes the collectives.
+/// *On return* an nvshmemx_status; the data can still be in flight. quiet(), fence() or a barrier completes put and
+/// get; tile_collective_wait() completes the collectives.
 /// *Order* put, get and the collectives begin with a sync of the group. Reductions begin with a barrier of the team.
 /// The other collectives do not begin with a barrier: before any member makes the call, the sources must be ready and
 /// the destinations must not be in use. Operands of reductions are combined in the order of the team's members; 16-bit
@@ -68,7 +68,7 @@ template <class Tile>
   return extent<0>(tile) * extent<1>(tile) * extent<2>(tile) * extent<3>(tile) * extent<4>(tile);
 }
 
-/// Whether elements are contiguous along dimension `I`, by compile-time constants.
+/// Whether compile-time constants show that elements are contiguous along dimension `I`.
 template <std::size_t I, class... Numbers>
 [[nodiscard]] constexpr bool known_contiguous(cuda::std::tuple<Numbers...>*) {
   if constexpr (I < sizeof...(Numbers)) {
@@ -203,7 +203,7 @@ PGAS_FN int push_tile(const context& ctx, const G& g, const team_view& team, det
                       const tile_rows<T>& tile) {
   detail::traced_operation traced(ctx, g, what);
   check_tile(ctx, team, what, static_cast<const T*>(tile.dst), tile.dst_stride, tile);
-  g.sync();  // so the put sends what all threads of the group have stored in the tile before
+  g.sync();  // so that the put sends what all threads of the group have stored in the tile
   detail::put_blocks_to_all<T>(ctx, g, team, bytes_of(tile, tile.dst, tile.src));
   return NVSHMEMX_SUCCESS;
 }

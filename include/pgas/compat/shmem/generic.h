@@ -82,7 +82,7 @@ void pgas_shmem_no_such_type(void);
 #define shmem_signal_add(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t : shmem_ctx_signal_add, default : shmem_signal_add)(__VA_ARGS__)
 
-/// Includes the short types of version 1.4.
+/// The types that waits accept, including the short types of version 1.4.
 #define PGAS_SHMEM_WAIT_TYPES(PRE, POST)                                        \
   PGAS_SHMEM_INTEGER_TYPES(PRE, POST), PGAS_SHMEM_ROW(short, PRE##short##POST), \
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST)

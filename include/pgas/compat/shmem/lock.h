@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/// A lock is a symmetric variable, initially zero. The copies of the variable on all PEs are one lock. PEs hold locks,
-/// not threads.
+/// A lock is a symmetric variable, initially zero. The copies of the variable on all PEs are one lock. A lock is held
+/// by a PE, not by a thread.
 ///
 /// Waits for the lock and takes it. On return, the stores that earlier holders made before they cleared the lock are
 /// visible.

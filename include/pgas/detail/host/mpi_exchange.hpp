@@ -32,7 +32,7 @@ class mpi_exchange final : public bootstrap {
     if (!Mpi::is_initialized() || Mpi::is_finalized())
       throw error{code::bootstrap_unavailable,
                   "MPI is not initialized; call MPI_Init before joining and finalize after leaving"};
-    // If the call below does not complete in time, MPI may still write to the duplicate later. So the duplicate is in
+    // If the call below does not complete in time, MPI can still write to the duplicate later. So the duplicate is in
     // memory that can be leaked.
     auto duplicate = begin();
     check(Mpi::duplicate(comm, &duplicate->comm, &duplicate->request), "MPI_Comm_idup");
