@@ -1,7 +1,7 @@
 /// @file
 /// Errors of the host API: one exception type with a stable code, the PE that the error concerns, and a message that
-/// states the failure, the call or object that failed, and the fix. `docs/errors.md` lists all codes with cause and
-/// fix, from the same table.
+/// states the failure, the call or object that failed, and the fix. `docs/errors.md`, which is generated from the table
+/// of codes, lists the cause and the fix for each code.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -42,7 +42,7 @@ enum class code : int {
   not_joined = 305,        ///< the world was left, or never joined
   forked_process = 306,    ///< called by a child of fork(): the world belongs to its parent
   // while running
-  peer_lost = 401,         ///< a PE died or its process ended without leaving
+  peer_lost = 401,         ///< a PE died, or its process ended without leaving the world
   aborted = 402,           ///< a PE aborted the world; the message carries its reason
   wait_timeout = 403,      ///< a wait exceeded PGAS_WAIT_TIMEOUT
   transport_failed = 404,  ///< the network library reported an error

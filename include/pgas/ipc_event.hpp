@@ -3,8 +3,8 @@
 /// (`pgas/timeline.hpp`): it works in graphs, between containers and on the host, and pgas-why reports waits for it.
 ///
 /// An interprocess event works only if both processes see the same /dev/shm. A wait waits for the record that is the
-/// newest at the time of the call. With CUDA, a wait before the first record returns immediately. This class reports an
-/// error for such a wait.
+/// newest at the time of the call. With CUDA's own functions, a wait before the first record returns immediately. This
+/// class reports an error for a wait before the first record.
 ///
 /// Records and waits of this class also use a word in a page that the processes share. A wait therefore ends if the
 /// recording process ends; CUDA's own wait would never end (measured with driver 580). For records of
@@ -88,10 +88,10 @@ class PGAS_API ipc_event {
   /// and then calls wait().
   [[nodiscard]] std::uint64_t records() const;
   /// Makes the stream wait until the last record has been reached. If the recording process ends before its stream
-  /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws. So call
-  /// check() after the synchronisation of the stream and before the results are used. *Errors* capturing: CUDA does not
-  /// allow such waits in a graph; invalid_argument if the event was never recorded; peer_lost, naming host and process,
-  /// if the maker of the event has ended or has destroyed it.
+  /// reaches the record, the waiting stream continues within a second, a line is logged, and check() throws. Call
+  /// check() after the synchronization of the stream and before the program uses the results. *Errors* capturing: CUDA
+  /// does not allow waits for interprocess events in a graph; invalid_argument if the event was never recorded;
+  /// peer_lost, naming host and process, if the maker of the event has ended or has destroyed it.
   void wait(void* stream);
   /// Whether the last record has been reached. *Errors* as wait(), except capturing.
   [[nodiscard]] bool reached() const;

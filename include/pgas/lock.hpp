@@ -1,7 +1,7 @@
 /// @file
-/// Locks that the host calls. At any time at most one PE of the world holds a lock. Kernels use
-/// the same locks (device/lock.hpp), so kernels and hosts may contend for a lock. A lock is a 64-bit word in the
-/// symmetric heap, initially zero, on either heap. PEs acquire a lock in the order of their calls.
+/// Locks that the host calls. At any time at most one PE of the world holds a lock. Kernels use the same locks
+/// (device/lock.hpp), so kernels and hosts may contend for a lock. A lock is a 64-bit word in the symmetric heap,
+/// initially zero, on the GPU heap or the host heap. PEs acquire a lock in the order of their calls.
 ///
 /// *Callers* any thread. A PE holds the lock, not a thread. If several threads of a PE call set_lock(), one of these
 /// threads at a time holds or awaits the lock, in unspecified order. Any thread of the PE may clear the lock. *Errors*
@@ -32,7 +32,7 @@ PGAS_API void set_lock(world& w, lock_t* lock);
 /// @return Whether this PE now holds the lock.
 [[nodiscard]] PGAS_API bool test_lock(world& w, lock_t* lock);
 
-/// @brief Passes the lock to the PE that has waited longest, or frees it.
+/// @brief Passes the lock to the PE that has waited longest, or frees the lock if no PE waits.
 ///
 /// *Order* releases: earlier host operations of this PE are visible to the next holder. The call does not wait for work
 /// on streams.

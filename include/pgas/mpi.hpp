@@ -16,7 +16,7 @@ namespace pgas {
 
 namespace detail {
 
-/// The calls of the MPI library that this header is compiled against.
+/// The calls of the program's MPI library, against which this header is compiled.
 struct mpi_of_program {
   using comm = MPI_Comm;
   using request = MPI_Request;
@@ -69,8 +69,8 @@ struct mpi_of_program {
 ///
 /// *Callers* a thread that MPI allows to communicate: MPI_THREAD_FUNNELED suffices for the thread that initialized MPI.
 /// MPI must stay initialized while the object is used; it may be finalized before the object is destroyed.
-/// *Errors* bootstrap_timeout, without the missing ranks, which MPI does not report; bootstrap_protocol with MPI's
-/// text.
+/// *Errors* bootstrap_timeout (without the numbers of the missing ranks, because MPI does not report them);
+/// bootstrap_protocol with MPI's text.
 using mpi_bootstrap = detail::mpi_exchange<detail::mpi_of_program>;
 
 }  // namespace pgas

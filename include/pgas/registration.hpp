@@ -1,7 +1,7 @@
 /// @file
-/// Registered buffers: memory of the program or of another library as symmetric memory, without a copy. All members of
-/// a team register a buffer, and each buffer gets a second address inside the heap. `pgas::shared_memory::make()`
-/// creates suitable memory.
+/// Registered buffers: memory of the program or of another library that becomes symmetric memory without a copy. All
+/// members of a team register a buffer, and each buffer gets a second address inside the heap.
+/// `pgas::shared_memory::make()` creates suitable memory.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -32,16 +32,17 @@ class world;
 /// memory at the alias: host operations on these PEs throw outside_heap, and device operations must not address these
 /// PEs.
 ///
-/// *Callers* all members, with the same size, in pieces of the same sizes; pointers may differ.
+/// *Callers* all members, with buffers of the same size that consist of pieces of the same sizes; the pointers may
+/// differ.
 /// *Memory* each PE may create its buffer alone, at any time. `shared_memory::make({w.device()}, bytes)` creates memory
 /// of the right kind in one piece, on the host heap and on GPUs; without a ticket no other process can open it. Memory
-/// of other libraries must fulfil the following conditions. On a GPU heap: one or more adjacent pieces of cuMemCreate
-/// on this PE's GPU with the handle type of the heap (a file descriptor; a fabric handle if the log says so). Memory of
-/// cudaMalloc and of memory pools has no handle. On the host heap: a shared mapping of one or more memory files (memfd,
-/// or a file in /dev/shm) that this process has open for writing. A handle exports its whole piece, so the call refuses
-/// a part of a piece and names the size of the piece. All sizes are multiples of 2 MiB, or of the GPU's larger
-/// granularity; shared_memory::make() rounds sizes up to the granularity. PGAS_MEM_HANDLE=cuda_ipc does not support
-/// registration.
+/// of other libraries must fulfil the following conditions. On a GPU heap, the memory is one or more adjacent pieces of
+/// cuMemCreate on this PE's GPU with the handle type of the heap (a file descriptor; a fabric handle if the log says
+/// so). Memory of cudaMalloc and of memory pools has no handle. On the host heap, the memory is a shared mapping of one
+/// or more memory files (memfd, or a file in /dev/shm) that this process has open for writing. A handle exports its
+/// whole piece, so the call refuses a part of a piece and names the size of the piece. All sizes are multiples of 2
+/// MiB, or of the GPU's larger granularity; shared_memory::make() rounds sizes up to the granularity.
+/// PGAS_MEM_HANDLE=cuda_ipc does not support registration.
 /// *On return* the alias is valid on all members until it is unregistered, the team is destroyed or the PE leaves the
 /// world.
 ///
@@ -73,12 +74,12 @@ PGAS_API void unregister_symmetric(world& w, void* alias);
 
 /// @brief Ends the registrations that all members have released.
 ///
-/// Collective over the team. Calls of the team whose members exchange data also end these registrations:
-/// register_symmetric(), unregister_symmetric(), team::free(), team::allocate() if it needs new memory or checks are
-/// on, and the splits of the team. Barriers and collectives on data do not end registrations.
+/// Collective over the team. Calls of the team in which the members exchange data also end the registrations that all
+/// members have released: register_symmetric(), unregister_symmetric(), team::free(), team::allocate() if it needs new
+/// memory or checks are on, and the splits of the team. Barriers and collectives on data do not end registrations.
 ///
-/// *Order* a PE that has released a registration completes its host operations first. Kernels and streams that use a
-/// released registration must have ended before the call.
+/// *Order* on a PE that has released a registration, the call first completes the host operations of this PE. Kernels
+/// and streams that use a released registration must have ended before the call.
 ///
 /// @return The number of registrations that have ended.
 PGAS_API std::size_t collect_released(const team& t);
@@ -88,8 +89,8 @@ PGAS_API std::size_t collect_released(world& w);
 /// @brief The registrations of a team on one member.
 struct registration_usage {
   std::size_t registered = 0;  ///< number of registrations that have not ended
-  std::size_t bytes = 0;       ///< bytes of these registrations in each member's slot
-  std::size_t released = 0;    ///< released by this PE, but, as far as this PE knows, not by every member
+  std::size_t bytes = 0;       ///< bytes of the registrations that have not ended, in each member's slot
+  std::size_t released = 0;    ///< number that this PE has released but, as far as it knows, not every member
 };
 namespace detail {
 template <>
@@ -123,12 +124,13 @@ PGAS_API void count_registrations(const world& w, const wanted<registration_usag
 /// Move-only.
 ///
 /// *Callers* construction is collective over the team. Destruction and release() are local: any thread may call them,
-/// at any time, in any order on the members. Neither of them waits. Destruction and release() have no effect after the
-/// team was destroyed or the PE has left the world.
+/// at any time, and in a different order on each member. Neither of them waits. Destruction and release() have no
+/// effect after the team was destroyed or the PE has left the world.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
 /// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
 /// never releases a registration, all members keep the addresses and the pieces of the registration until the team is
-/// destroyed or the members leave the world. register_symmetric() names that PE if addresses run out.
+/// destroyed or the members leave the world. If addresses run out, register_symmetric() names a PE that has not
+/// released its registration.
 class PGAS_API registration {
  public:
   registration() = default;
@@ -170,7 +172,7 @@ class PGAS_API registration {
   void release() noexcept;
 
  private:
-  std::shared_ptr<std::atomic<bool>> released_;  ///< shared with the team, which reads it at its collective calls
+  std::shared_ptr<std::atomic<bool>> released_;  ///< shared with the team; collective calls of the team read the flag
   void* alias_ = nullptr;
   std::size_t bytes_ = 0;
 };

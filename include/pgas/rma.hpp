@@ -5,9 +5,9 @@
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
-/// Functions named `_nbi` return when the operation is enqueued. Local memory must stay valid and unchanged until
-/// quiet(). Operations on direct peers run in the order of the calls; device/MEMORY_MODEL.md describes the order for
-/// proxied peers. All other functions return when the operation is complete at its target.
+/// Functions whose names end in `_nbi` return when the operation is enqueued. Their local memory must stay valid and
+/// unchanged until quiet(). Operations on direct peers run in the order of the calls; device/MEMORY_MODEL.md describes
+/// the order for proxied peers. Functions without `_nbi` return when the operation is complete at its target.
 ///
 /// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the
 /// first failure of the world. The functions check all arguments first.
@@ -48,7 +48,7 @@ void get_nbi(world& w, T* destination, const T* source, std::size_t count, int p
 
 /// @brief Writes one value to `destination` on PE `pe`.
 ///
-/// A store of 1, 2, 4 or 8 bytes is single-copy atomic, so a wait may compare the value.
+/// A store of 1, 2, 4 or 8 bytes is single-copy atomic, so a wait can compare the value.
 template <rma_type T>
 void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
   if constexpr (sizeof(T) <= 16)
@@ -101,7 +101,7 @@ void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
 
 /// @brief Like iput(), for `count` blocks of `block_size` elements.
 ///
-/// A stride is the number of elements from the start of one block to the start of the next.
+/// A stride is the number of elements from the start of one block to the start of the next block.
 template <rma_type T>
 void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {
@@ -134,15 +134,15 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// @brief Copies the blocks of a list to PE `pe`.
 ///
 /// A kernel of the library checks and copies the blocks. If a block is outside the heap, the world fails with
-/// PGAS-E0302. Other blocks of the list may have been copied. If all blocks have 8 MiB or more and the host can read
-/// the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy the
-/// blocks, and the call throws outside_heap before the first copy.
+/// PGAS-E0302. Other blocks of the list are possibly already copied. If all blocks have 8 MiB or more and the host can
+/// read the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy
+/// the blocks, and the call throws outside_heap before the first copy.
 ///
 /// *Memory* in contrast to other functions, the local memory of all blocks must be memory that kernels can access: the
 /// heap, GPU memory or pinned host memory; on the host heap any memory. The arrays of the list are in any memory
 /// (copy_list). The base of symmetric pages is symmetric memory.
-/// @param most_blocks the limit of thread blocks, and therefore of multiprocessors, that the kernel uses; 0: the
-/// library determines the number
+/// @param most_blocks the largest number of thread blocks, and therefore of multiprocessors, that the kernel uses; 0:
+/// the library determines the number
 inline void put_list(world& w, const copy_list& list, int pe, unsigned most_blocks = 0) {
   detail::put_blocks(detail::blocking(w), list, pe, most_blocks);
 }
@@ -161,8 +161,8 @@ inline void get_list_nbi(world& w, const copy_list& list, int pe, unsigned most_
 
 /// @brief Orders earlier host operations before later host operations, for each target PE.
 ///
-/// *On return* operations on direct peers may be incomplete: the queue of the world keeps their order. Operations on
-/// proxied peers are complete.
+/// *On return* operations on direct peers are possibly incomplete: the queue of the world keeps their order. Operations
+/// on proxied peers are complete.
 PGAS_API void fence(world& w);
 /// @brief Waits until all earlier host operations have taken effect at their targets and the results of `_nbi`
 /// functions are in local memory.

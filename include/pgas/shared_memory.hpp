@@ -1,6 +1,7 @@
 /// @file
 /// Memory that any two processes share by handle: the exporter makes a ticket, which is a line of text, and the
-/// importer opens it. The two processes need neither a world nor a launcher. `pgas/timeline.hpp` orders their accesses.
+/// importer opens it. The two processes need neither a world nor a launcher. `pgas/timeline.hpp` orders the accesses of
+/// the two processes.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -61,7 +62,7 @@ struct shared_memory_options {
 struct ticket_options {
   std::chrono::duration<double> lifetime{0};  ///< time from the call; 0: the ticket is valid until it is revoked
   int opens = 0;                              ///< total number of processes that may open the ticket; 0: any number
-  std::optional<uid_t> user{};  ///< the user whose processes may open it; not set: the user of this process
+  std::optional<uid_t> user{};  ///< the user whose processes may open the ticket; not set: the user of this process
   /// @brief A timeline of this process (`pgas/timeline.hpp`) that tells importers when the memory is ready.
   ///
   /// The exporter records in the timeline each time it has filled the memory. An importer waits for the last record
@@ -81,8 +82,8 @@ struct ticket_options {
 
 /// @brief A process that has opened memory of this process and has not closed it.
 struct opener {
-  /// @brief The process id, in this process's PID namespace if the opener is visible there, otherwise in the opener's
-  /// own
+  /// @brief The process id of the opener: in this process's PID namespace if visible there, otherwise in the opener's
+  /// own.
   pid_t pid = 0;
   uid_t uid = 0;                                ///< its user
   std::chrono::system_clock::time_point since;  ///< time when the process first opened the memory
@@ -146,7 +147,7 @@ class PGAS_API shared_memory {
   /// @param bytes the result of size(); data() has room for the next multiple of 2 MiB
   /// @param options `block` has no effect
   /// @throws error invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed. This function and
-  /// all other functions that take options also throw version_mismatch if `options` sets a member that the loaded
+  /// all other functions that take options also throw version_mismatch if `options` sets a field that the loaded
   /// library does not have.
   [[nodiscard, gnu::visibility("hidden")]] static shared_memory make(memory_place place, std::size_t bytes,
                                                                      const shared_memory_options& options = {}) {
@@ -159,8 +160,8 @@ class PGAS_API shared_memory {
   ///
   /// The call adds the seal F_SEAL_SHRINK, so no process can truncate the files any more.
   ///
-  /// *Memory* the program must not free the memory before this object. The exceptions are memory of cuMemCreate and
-  /// memory files: if the program frees them earlier, importers keep the memory.
+  /// *Memory* the program must not free the memory before this object. Only memory of cuMemCreate and memory files may
+  /// be freed earlier: importers keep the memory.
   ///
   /// @throws error invalid_argument for private, managed, pinned or imported memory, for files that cannot be sealed,
   /// if importers would reach more than [pointer, pointer + bytes) (with the number of bytes and the remedy), and if
@@ -180,8 +181,8 @@ class PGAS_API shared_memory {
   /// @brief Makes a ticket: printable text without blanks.
   ///
   /// A file, a pipe, an HTTP body or a variable can carry the ticket. The text has at most 1024 characters, and four
-  /// more for each three bytes of a description. On this host, every process of the ticket's user can open the memory
-  /// if it has the ticket.
+  /// more characters for every three bytes of a description. Every process of the ticket's user on this host can open
+  /// the memory by means of the ticket.
   ///
   /// @throws error invalid_argument, also if this process opened `ready` instead of making it; system if no socket or
   /// thread can be created; config_value if the cause is PGAS_SOCKET_DIR.
@@ -190,7 +191,7 @@ class PGAS_API shared_memory {
   }
   /// @brief Invalidates all tickets made so far.
   ///
-  /// Processes that have the memory open keep it.
+  /// Processes that have the memory open keep the memory.
   void revoke();
   /// @brief The processes that have the memory open now.
   ///
@@ -244,7 +245,7 @@ struct [[gnu::visibility("hidden")]] members_of<open_options>
 /// does nothing there.
 /// *Memory* a process maps the same memory once, even if it opens the memory several times. The destructor of the last
 /// object unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host
-/// heap. The destructor does not wait for this work. The memory stays readable and writable after the exporter has
+/// heap. The destructor does not wait for enqueued work. The memory stays readable and writable after the exporter has
 /// freed it or has died.
 class PGAS_API opened_memory {
  public:
@@ -303,8 +304,8 @@ class PGAS_API opened_memory {
 
   /// @brief Whether the ticket carries a timeline, so that wait() and wait_host() can be called.
   [[nodiscard]] bool has_timeline() const noexcept { return ready_ != nullptr; }
-  /// @brief Makes the stream wait until all records that the exporter has enqueued by now, and at least one record,
-  /// have been reached.
+  /// @brief Makes the stream wait until all records (at least one) that the exporter has enqueued by now have been
+  /// reached.
   ///
   /// Later work of the stream sees the contents of the memory at these records, or newer contents.
   ///
@@ -323,7 +324,7 @@ class PGAS_API opened_memory {
 
   std::shared_ptr<detail::imported_memory> memory_;
   std::shared_ptr<detail::carried_timeline> ready_;  // the timeline of the ticket that opened this object
-  std::string description_;                          // the description in the same ticket
+  std::string description_;                          // the description in the ticket that opened this object
 };
 
 }  // namespace pgas

@@ -45,7 +45,7 @@ enum { PGAS_TICKET_BYTES = 1025 };
 typedef struct pgas_ticket_options {
   uint64_t lifetime_s;                ///< 0: until it is revoked
   int opens;                          ///< 0: any number
-  int64_t user;                       ///< the user whose processes may open it; -1: this process's user
+  int64_t user;                       ///< the user whose processes may open the ticket; -1: this process's user
   const struct pgas_timeline* ready;  ///< tells when the memory is ready; null: the ticket carries no timeline
   int read_only;  ///< if not 0, an importer that uses this ticket may only read; other tickets are not affected
   int reserved;   ///< 0
@@ -72,7 +72,8 @@ int pgas_event_ticket_sized(struct pgas_ipc_event* event, const pgas_ticket_opti
 int pgas_shared_openers_sized(const pgas_shared_memory* memory, pgas_opener* list, size_t opener_bytes, size_t room,
                               size_t* count);
 
-/// The text of the last error on the calling thread; initially empty. Valid until the thread's next failing call.
+/// The text of the last error on the calling thread; initially empty. The text is valid until the thread's next failing
+/// call.
 const char* pgas_sharing_error(void);
 
 /// shared_memory::make().
@@ -100,7 +101,7 @@ void pgas_shared_free(pgas_shared_memory* memory);
 /// opened_memory::open(). If the ticket carries a timeline, waits until the memory is ready.
 /// @param timeout_ms time limit for the exporter's answer and for the memory to become ready
 int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
-/// Like pgas_open_memory(), but does not wait until the memory is ready. The program then calls pgas_opened_wait() or
+/// Like pgas_open_memory(), but does not wait until the memory is ready. The program must call pgas_opened_wait() or
 /// pgas_opened_wait_host() before it uses the memory.
 int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
 /// Returns 1 if the ticket carries a timeline, otherwise 0.

@@ -4,7 +4,7 @@
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. Local memory must stay valid,
 /// and sources unchanged, until the stream has executed the operation. Pageable memory is slow: CUDA copies a pageable
-/// source in blocks during the call, and with a pageable destination the call may last until the stream has executed
+/// source in blocks during the call, and with a pageable destination the call can last until the stream has executed
 /// the operation. In a capture, host memory must be pinned (cudaHostAlloc, cudaHostRegister). This header includes
 /// signals and waits.
 ///
@@ -79,8 +79,8 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
 
 /// @brief Like put_list(), in the order of the stream.
 ///
-/// A CUDA graph that captured the call reads the arrays of the list each time it runs. If the stream then sends a
-/// signal or a timeline value, a process that sees this signal or value also sees all blocks.
+/// A CUDA graph that captured the call reads the arrays of the list each time it runs. If the stream sends a signal or
+/// a timeline value after the copies, a process that sees this signal or value also sees all blocks.
 inline void put_list(world& w, const stream& on, const copy_list& list, int pe, unsigned most_blocks = 0) {
   detail::put_blocks(detail::on_stream(w, on), list, pe, most_blocks);
 }

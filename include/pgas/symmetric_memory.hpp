@@ -37,8 +37,8 @@ enum class initialize : bool { no = false, zero = true };
 /// @brief The purpose of an allocation.
 ///
 /// `|` combines hints. An allocation with a hint has separate cache lines: it starts at a multiple of memory_hint_line
-/// bytes, and no other allocation shares its last line. So updates of its words and traffic to neighbouring memory do
-/// not slow each other down. Words inside the allocation remain adjacent.
+/// bytes, and no other allocation shares its last line. Updates of the allocation's words and traffic to neighbouring
+/// memory therefore do not slow each other down. Words inside the allocation remain adjacent.
 enum class memory_hint : std::uint32_t {
   none = 0,
   atomics_remote = 1,  ///< other PEs update the memory atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
@@ -83,14 +83,14 @@ PGAS_API void release(team_state& team, void* pointer, int exceptions) noexcept;
 /// world::allocate() and team::allocate() create such objects.
 ///
 /// *Callers* construction and destruction are collective. Destruction after leave() is allowed.
-/// *Memory* the elements may lie in GPU memory; then only kernels and the host operations of rma.hpp may access them.
+/// *Memory* if the elements are in GPU memory, only kernels and the host operations of rma.hpp may access the elements.
 /// *Errors* the destructor never throws. If an exception unwinds this PE, the destructor aborts the world, because
-/// other PEs may never call the destructor.
+/// other PEs possibly never call the destructor.
 template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  /// @brief Takes ownership of an allocation. The functions allocate() call this constructor.
+  /// @brief Takes ownership of an allocation. world::allocate() and team::allocate() call this constructor.
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
@@ -129,7 +129,7 @@ class symmetric {
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
   /// @brief Changes the number of elements.
   ///
-  /// The elements up to the smaller number are kept. New elements are not initialised.
+  /// The first elements are kept, up to the smaller of the old and the new number. New elements are not initialised.
   ///
   /// *Callers* collective, as world::reallocate_bytes(); the object must own elements. *Memory* data() may change.
   /// *Order* as a barrier of all PEs.

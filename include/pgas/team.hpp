@@ -35,10 +35,10 @@ struct team_config {
   /// @brief Whether the team has staging memory for all-reduces that the host enqueues: 5 MiB of the heap of each
   /// member.
   ///
-  /// The teams of the world and the domain have staging memory. In a team of n members, an all-reduce of up to 2 MiB /
-  /// n takes at most one barrier with staging memory. Without staging memory, an all-reduce of more than 8 KiB / n
-  /// takes two barriers. Only teams of 2 to 64 direct peers on GPU heaps use this setting; other teams ignore it. Equal
-  /// on all members.
+  /// The teams of the world and the domain have staging memory. With staging memory, an all-reduce of up to 2 MiB / n
+  /// in a team of n members takes at most one barrier. Without staging memory, an all-reduce of more than 8 KiB / n in
+  /// a team of n members takes two barriers. Only teams of 2 to 64 direct peers on GPU heaps use this setting; other
+  /// teams ignore it. Equal on all members.
   bool staged = false;
 };
 
@@ -75,9 +75,9 @@ class PGAS_API team {
   team& operator=(const team&) = delete;
   /// @brief Calls destroy() without throwing.
   ///
-  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs may never call the destructor.
-  /// The destructor does nothing after world::leave(), or after the world has failed. The world destroys the teams that
-  /// it owns.
+  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs possibly never call the
+  /// destructor. The destructor does nothing after world::leave(), or after the world has failed. The world destroys
+  /// the teams that it owns.
   [[gnu::visibility("hidden")]] ~team() {
     if (state_) detail::destroy_or_abandon(*state_, std::uncaught_exceptions());
   }
@@ -185,10 +185,10 @@ class PGAS_API team {
   ///
   /// Only these members make the call, and all pass the same list.
   ///
-  /// *Units* `key` is below 2^62 and the same on all members. Teams that share a member and exist, or are created, at
-  /// the same time must have different keys. A key can be reused after the destruction of its team and a barrier of all
-  /// members.
-  /// *Callers* any thread; several threads at the same time with different keys.
+  /// *Units* `key` is below 2^62 and the same on all members. Two teams with a common member must have different keys
+  /// if they exist, or are created, at the same time. A key can be reused after the destruction of its team and a
+  /// barrier of all members.
+  /// *Callers* any thread; several threads may make the call at the same time if their keys differ.
   ///
   /// @throws error invalid_argument, out_of_memory. Members whose arguments differ wait for one another.
   [[nodiscard, gnu::visibility("hidden")]] team create_group(std::span<const int> members, std::uint64_t key,

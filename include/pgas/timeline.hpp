@@ -1,6 +1,7 @@
 /// @file
 /// A timeline orders the streams, kernels and threads of any two processes: one process records a value, the other
-/// waits for the value. A timeline needs no world, no launcher and no common /dev/shm. CUDA graphs may record and wait.
+/// waits for the value. A timeline needs no world, no launcher and no common /dev/shm. CUDA graphs can contain records
+/// and waits.
 ///
 /// A timeline is a 64-bit word in host memory. A ticket opens a timeline in the same way as a ticket opens memory
 /// (`pgas/shared_memory.hpp`). Streams of a GPU access the word by the driver's stream memory operations. The value
@@ -29,13 +30,13 @@ class timeline_state;
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
 /// If the place is a GPU, a stream is a `cudaStream_t` of the application (null: CUDA's default stream). If the place
-/// is the host, a stream is the pgas::stream::native() of a world on the host heap; with null, the calling thread
-/// performs the operation immediately.
+/// is the host, a stream is the pgas::stream::native() of a world on the host heap; if the stream is null, the calling
+/// thread performs the operation immediately.
 ///
 /// If the recording process ends or destroys the timeline, every wait for a value that was not recorded ends within a
-/// second. wait_host() then throws peer_lost. A waiting stream continues as if the value had arrived. For a stream of
-/// the host, the stream's synchronize() throws peer_lost; for a stream of a GPU, check() throws peer_lost. After
-/// peer_lost the timeline is unusable.
+/// second. wait_host() then throws peer_lost. When the recording process ends, a waiting stream continues as if the
+/// value had arrived. For a stream of the host, the stream's synchronize() throws peer_lost; for a stream of a GPU,
+/// check() throws peer_lost. After peer_lost the timeline is unusable.
 ///
 /// *Callers* any thread. A child of fork() may only call the destructor, which does nothing there.
 /// *Memory* the object may be destroyed while streams still record and wait: the memory is released when these records
@@ -56,8 +57,8 @@ class PGAS_API timeline {
   timeline& operator=(timeline&& other) noexcept;
   ~timeline();
 
-  /// Makes a timeline with the value 0 for streams of this place. *Errors* device_unavailable if the GPU does not exist
-  /// or has no stream memory operations of 64 bits; also the errors of shared_memory::make().
+  /// Makes a timeline with the value 0 for streams of the device `place`. *Errors* device_unavailable if the GPU does
+  /// not exist or has no stream memory operations of 64 bits; also the errors of shared_memory::make().
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
   /// @param ticket the text of the ticket
@@ -87,17 +88,18 @@ class PGAS_API timeline {
   /// Whether there is a timeline.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// Enqueues a record: the stream sets the value. A graph may contain a record; each launch sets the same value again.
+  /// Enqueues a record: the stream sets the value. A graph may contain a record; each launch of the graph sets the same
+  /// value again.
   /// *Order* a waiter for the value sees all earlier work of the stream.
   /// *Errors* invalid_argument for a value above max_value; device_failed.
   void record(void* stream, std::uint64_t value);
   /// Sets the value immediately, from the calling thread. The place may be a GPU or the host. *Order* as record(), for
   /// this thread's earlier work.
   void set(std::uint64_t value);
-  /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch waits for the
-  /// same value again, so the program must reset the timeline between two launches. *Order* later work of the stream
-  /// sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended without this value. On
-  /// the host, the stream's synchronize() throws peer_lost. If `stream` is null, this call throws peer_lost.
+  /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch of the graph
+  /// waits for the same value again, so the program must reset the timeline between two launches. *Order* later work of
+  /// the stream sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended without this
+  /// value. On the host, the stream's synchronize() throws peer_lost. If `stream` is null, this call throws peer_lost.
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;

@@ -28,12 +28,12 @@ class window_state;
 /// window_view::at() in kernels, at() on the host, for loads, stores, copies and copy_blocks(). Proxied PEs have no
 /// address.
 ///
-/// The same memory may be in several windows. A process maps the memory of another member once, however many windows
-/// contain it, except memory of cuMemCreate, which each window maps again.
+/// The same memory may be in several windows. A process maps the memory of another member only once, even if several
+/// windows contain the memory. Memory of cuMemCreate is an exception: each window maps this memory again.
 ///
 /// *Callers* construction is collective over the team. Destruction is local: any thread may destroy the window, at any
-/// time, in any order on the members. Destruction does not wait for streams; the memory of other members stays mapped
-/// until the work that was enqueued before the destruction has ended.
+/// time, and in a different order on each member. Destruction does not wait for streams; the memory of other members
+/// stays mapped until the work that was enqueued before the destruction has ended.
 /// *Memory* on a GPU heap: memory of cudaMalloc, of a pool with descriptors, or of cuMemCreate, on this PE's GPU. The
 /// other members can reach the whole allocation, or the whole pool. On the host heap: shared mappings of whole memory
 /// files, such as memory of shared_memory::make() with a multiple of 2 MiB. A member must not free its memory before
@@ -66,7 +66,7 @@ class PGAS_API window {
   /// @brief The size of the memory of member `pe`.
   /// @throws error pe_out_of_range; invalid_argument for an empty window
   [[nodiscard]] std::size_t bytes(int pe) const;
-  /// @brief The window for kernels of this PE. Valid until the window is destroyed.
+  /// @brief The window for kernels of this PE. The view is valid until the window is destroyed.
   /// @throws error invalid_argument for an empty window
   [[nodiscard]] window_view view() const;
 

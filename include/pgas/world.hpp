@@ -40,9 +40,9 @@ struct pe_info {
   int local_rank = 0;        ///< number among the PEs of its host
   std::string device;        ///< "NVIDIA H200", "host memory"
   std::string device_uuid;   ///< equal for PEs that share a device
-  bool direct = true;        ///< whether loads and stores reach its heap (direct peer); if not, the proxy is used
+  bool direct = true;        ///< whether loads and stores reach the PE's heap (direct peer); if not, the proxy is used
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
-  bool time_sliced = false;  ///< whether its GPU is shared between processes by time slices, without MPS
+  bool time_sliced = false;  ///< whether the PE's GPU is shared between processes by time slices, without MPS
 };
 
 /// @brief A wait of this PE, as world::waits() reports it.
@@ -88,8 +88,8 @@ enum class thread_level {
 /// destruction of a symmetric<T>, teams and their collectives) run one after another: any thread may make them, but all
 /// PEs must make them in the same order. No other call except abort() may run during or after leave(). Different worlds
 /// are independent. A child of fork() is not a member of its parent's worlds: in the child every call throws
-/// forked_process, and the destructors of worlds, teams, streams and symmetric memory do nothing. The child shares the
-/// symmetric memory, so all PEs see the stores of the child.
+/// forked_process, and the destructors of worlds, teams, streams and symmetric memory do nothing. A child of fork()
+/// shares the symmetric memory, so all PEs see the stores of the child.
 /// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:
@@ -145,9 +145,9 @@ class PGAS_API world {
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
   ///
-  /// The call then reports the failure to the launcher by bootstrap::abort(), and the launcher ends the job. (pgasrun
-  /// ends the job after its --grace-period.) Launchers with PMIx and MPI may end all processes, including this process,
-  /// before this call returns.
+  /// After that, abort() reports the failure to the launcher by bootstrap::abort(), and the launcher ends the job.
+  /// (pgasrun ends the job after its --grace-period.) Launchers with PMIx and MPI may end all processes, including this
+  /// process, before this call returns.
   ///
   /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;
@@ -282,14 +282,15 @@ class PGAS_API world {
   /// *Memory* the old address is invalid afterwards, unless the call returns it. *Order* as barrier_all().
   ///
   /// @throws error out_of_memory, asymmetric_call (with and without checks), invalid_free (not the start of an
-  /// allocation), invalid_argument: the same on all PEs. The old allocation is then unchanged and valid on all PEs.
+  /// allocation), invalid_argument: the same on all PEs. After an error, the old allocation is unchanged and valid on
+  /// all PEs.
   [[nodiscard]] void* reallocate_bytes(void* pointer, std::size_t count, std::size_t size = 1,
                                        std::size_t alignment = 16);
   /// @brief Frees an allocation of allocate_bytes().
   ///
   /// Collective. Null has no effect.
   ///
-  /// @throws error invalid_free (freed twice, not an allocation); the heap is then unchanged.
+  /// @throws error invalid_free (freed twice, not an allocation); after an error, the heap is unchanged.
   void free(void* pointer);
   /// @brief The use of this PE's part of the heap.
   ///
@@ -308,8 +309,8 @@ class PGAS_API world {
     return found;
   }
 
-  /// @brief The address of PE `pe`'s copy of `local`, for loads and stores. On the host heap this process can use the
-  /// address, on a GPU heap kernels can.
+  /// @brief The address of PE `pe`'s copy of `local`, for loads and stores. On the host heap, this process can use the
+  /// address. On a GPU heap, kernels can use the address.
   ///
   /// Null if PE `pe` does not exist or is a proxied peer, or if `local` is not symmetric.
   ///
@@ -339,9 +340,9 @@ class PGAS_API world {
   /// Collective.
   ///
   /// *Order* the barrier does not wait for work on streams, including CUDA's default streams: synchronise the streams
-  /// first, or use the overload that takes a stream. For example, cudaMemset() returns before the memory is set, so it
-  /// may overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the one-sided operations
-  /// do not wait for work on streams either.
+  /// first, or use the overload that takes a stream. For example, cudaMemset() returns before the memory is set, so
+  /// cudaMemset() can overwrite data that a peer's kernel sends after the barrier. allocate(), free() and the one-sided
+  /// operations do not wait for work on streams either.
   void barrier_all();
 
   /// @brief The default stream of launch().

@@ -32,7 +32,7 @@ struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
   operation_counts streams;  ///< operations enqueued on streams; operations of a CUDA graph count once, at the capture
-  /// @brief The commands for that PE that the proxy has received from this PE's kernels, streams and host threads.
+  /// @brief The commands that the proxy has received for that PE from kernels, streams and host threads of this PE.
   ///
   /// A strided or long operation can be several commands. A list counts as one operation for each command, not for each
   /// block. signal_set() and signal_add() count as atomic operations
@@ -49,7 +49,8 @@ struct peer_stats {
 struct call_stats {
   std::string name;         ///< name of the call, "pgas::barrier_all"
   std::uint64_t calls = 0;  ///< number of calls that have returned
-  /// @brief Time spent in these calls. The clock has a resolution of some milliseconds, so only averages are exact
+  /// @brief Time that this PE has spent in calls with this name. The clock has a resolution of some milliseconds, so
+  /// only averages are exact
   std::chrono::nanoseconds time{0};
   std::chrono::nanoseconds running{0};  ///< duration so far of the longest call in progress; 0: none
 };
@@ -57,7 +58,7 @@ struct call_stats {
 /// @brief The work of this PE's proxy; zero if all PEs are direct.
 struct proxy_stats {
   std::uint64_t commands = 0;          ///< commands of kernels, streams and host threads, including fences and quiets
-  std::uint64_t messages = 0;          ///< messages sent that contain operations
+  std::uint64_t messages = 0;          ///< sent messages that contain operations
   std::uint64_t message_bytes = 0;     ///< bytes of these messages
   std::uint64_t acknowledgements = 0;  ///< messages sent without operations
   std::uint64_t message_ops = 0;       ///< operations executed for other PEs
@@ -80,8 +81,8 @@ struct world_stats {
   std::uint64_t heartbeats_received = 0;  ///< heartbeats from PEs of other hosts
   /// @brief Time since a host thread of this PE was last in a call of this world.
   ///
-  /// Short calls such as put do not read the clock: such a call counts from the time when stats() or pgas-info next
-  /// reads the statistics.
+  /// Short calls such as put do not read the clock. The time after a short call is therefore counted from the next time
+  /// when stats() or pgas-info reads the statistics.
   std::chrono::milliseconds idle{0};
   std::uint64_t errors = 0;    ///< number of failures and errors that this PE has logged
   std::uint64_t warnings = 0;  ///< number of warnings, also of those that PGAS_LOG suppressed

@@ -1,8 +1,8 @@
 /// @file
 /// Functions by which kernels relax the order of a stream's launches (programmatic dependent launch, CUDA Programming
 /// Guide). On the CPU, on GPUs before sm_90, and with drivers before CUDA 12.3, a launch begins when the previous
-/// launch has ended, and these functions have no effect. A launch must therefore never wait for the next launch of its
-/// stream.
+/// launch has ended, and the functions of this file have no effect. A launch must therefore never wait for the next
+/// launch of its stream.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -17,13 +17,13 @@ namespace pgas {
 /// The next launch begins when each block of this launch has called this function or has ended. Therefore every block
 /// of this launch has started before any block of the next launch starts.
 ///
-/// *Callers* any thread of a block, one or more.
+/// *Callers* any thread; several threads of a block may call the function.
 /// *Order* none: to see the writes of this launch, the next launch must call await_earlier_launches().
 PGAS_FN void trigger_next_launch() { detail::trigger_successor(); }
 
-/// @brief Waits until the stream's earlier launches have ended, in a launch that overlaps with earlier launches.
+/// @brief In a launch that overlaps with earlier launches of its stream, waits until the earlier launches have ended.
 ///
-/// In other launches, the function returns immediately.
+/// In a launch that does not overlap, the function returns immediately.
 ///
 /// *Callers* any thread. The block of the caller stays resident during the wait. In a large grid, not all blocks should
 /// call the function. The waiting blocks occupy resources of this GPU, and the earlier launch may wait for a PE that

@@ -5,12 +5,13 @@
 /// Paged caches and sharded weights consist of many small blocks. The threads of the group share the blocks of a list,
 /// so that many blocks are in flight at the same time. In contrast, a loop of put() copies one block after another.
 ///
-/// On this PE, the blocks are in global memory or in shared memory. `rma.hpp` describes proxied PEs and *Errors*. With
-/// checks on, an invalid block ends the group before the group's first copy.
+/// On this PE, the blocks are in global memory or in shared memory. For operations on proxied PEs and for *Errors*, see
+/// `rma.hpp`. With checks on, an invalid block in a list ends the group before the group's first copy.
 ///
 /// For a proxied PE, a group submits one command for up to 5461 blocks, and waits until the proxy has read the list of
-/// these blocks. So put_list_nbi() and get_list_nbi() wait for the proxy, too, and on GPUs the proxy needs the GPU to
-/// read the list. A group with at most four blocks submits a command for each block.
+/// these blocks. For a proxied PE, put_list_nbi() and get_list_nbi() therefore also wait for the proxy. If the PEs use
+/// GPUs, the proxy needs the GPU in order to read the list. For a list of at most four blocks, the group submits one
+/// command per block.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -30,7 +31,7 @@ template <direction Direction, completion When, PGAS_IS(group) G>
 PGAS_FN void copy_list_by_group(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   traced_operation traced(ctx, g, Direction == direction::put ? operation::put : operation::get);
   traced.on(ctx, pe, list.size() * list.page_bytes());
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   list_by_route<Direction, When>(ctx, g, list, slice_of(g), pe);
 }
 
@@ -40,7 +41,7 @@ PGAS_FN void copy_list_by_group(const context& ctx, const G& g, const copy_list&
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
 /// *Memory* the destinations are symmetric; the sources are memory of this PE. *On return* as put_nbi().
-/// *Order* as put_nbi(); none among the blocks.
+/// *Order* as put_nbi(); the blocks of a list are not ordered.
 template <PGAS_IS(group) G>
 PGAS_FN void put_list_nbi(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   detail::copy_list_by_group<detail::direction::put, detail::completion::submitted>(ctx, g, list, pe);
@@ -69,7 +70,7 @@ PGAS_FN void put_list_signal(const context& ctx, const G& g, const copy_list& li
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
 /// *Memory* the sources are symmetric; the destinations are memory of this PE. *On return* as get_nbi().
-/// *Order* as get_nbi(); none among the blocks.
+/// *Order* as get_nbi(); the blocks of a list are not ordered.
 template <PGAS_IS(group) G>
 PGAS_FN void get_list_nbi(const context& ctx, const G& g, const copy_list& list, pe_or_peer pe) {
   detail::copy_list_by_group<detail::direction::get, detail::completion::submitted>(ctx, g, list, pe);
@@ -92,7 +93,7 @@ PGAS_FN void get_list(const context& ctx, const G& g, const copy_list& list, pe_
 /// *Errors* none: invalid addresses are not detected.
 template <PGAS_IS(group) G>
 PGAS_FN void copy_blocks(const G& g, const copy_list& list) {
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   detail::copy_listed<detail::direction::put>(detail::opaque(&list), 0, detail::slice_of(g));
   g.sync();
 }

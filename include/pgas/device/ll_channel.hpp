@@ -14,7 +14,7 @@
 ///       mine = next(mine, pgas::receive(ctx, channel));
 ///     }
 ///
-/// and among all members of a team, ll_lines<float>(block_size, n_members):
+/// Among all members of a team, with boxes of ll_lines<float>(block_size, n_members) lines:
 ///
 ///     pgas::ll_team_channel<float> all(ctx, block, ctx.team(), box);
 ///     pgas::broadcast(ctx, all, mine);
@@ -42,23 +42,23 @@ template <class T>
 concept ll_type = is_ll_type<T>;
 #endif
 
-/// @brief The number of lines of a box for values of type T and groups of up to `threads` threads: for an ll_channel
-/// or, with `members`, for an ll_team_channel of a team with that many members.
+/// @brief The number of lines that a box needs for values of type T and groups of up to `threads` threads. The box is
+/// for an ll_channel or, if `members` is given, for an ll_team_channel of a team with `members` members.
 ///
-/// A box may be larger than its group requires. Groups that use a box one after another may differ in size. The size of
-/// T, rounded up to 8 or 16 bytes, and the team must stay the same.
+/// A box may be larger than its group requires. Groups that use a box one after another may differ in size. All groups
+/// that use a box must have the same team, and types T of the same size after rounding up to 8 or 16 bytes.
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_HD constexpr std::size_t ll_lines(std::size_t threads, std::size_t members = 1) {
   return (threads + detail::packets_in_line - 1) / detail::packets_in_line *
          detail::ll_tile_lines(members, detail::packets_of_value<T>);
 }
 
-/// @brief One side of a channel with another PE, as one thread of a group holds it.
+/// @brief A thread's side of a channel with another PE.
 ///
-/// The other side is the thread of the same rank on that PE. Each side receives one message for each message that it
-/// sends; a side may send first or receive first. Two alternating receive buffers (places) are therefore sufficient
-/// (`impl/ll/ll_value.hpp`). Only the thread that opened a channel uses and destroys the channel. A channel can't be
-/// copied or moved.
+/// The other side belongs to the thread of the same rank on the other PE. Each side receives one message for each
+/// message that it sends; a side may send first or receive first. Two alternating receive buffers (places) are
+/// therefore sufficient (`impl/ll/ll_value.hpp`). Only the thread that opened a channel uses and destroys the channel.
+/// A channel can't be copied or moved.
 template <PGAS_IS(ll_type) T>
 class ll_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -66,12 +66,12 @@ class ll_channel {
  public:
   /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
-  /// kernel use a box one after another.
-  /// *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each. `in` is this PE's box for messages
-  /// from PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE. The two addresses
-  /// may be equal if both PEs use this box for no other channel. A barrier must separate the last message from freeing
-  /// or clearing a box.
+  /// *Callers* all threads of the group `g`, converged; only one group at a time may use a box. If groups of one kernel
+  /// use a box one after another, the program must synchronize them.
+  /// *Memory* `in` and `out` are symmetric memory of ll_lines<T>(g.size()) lines each. `in` is this PE's box for
+  /// messages from PE `pe`. `out` is the box of PE `pe` for messages from this PE, given as an address on this PE. `in`
+  /// and `out` may be equal if both PEs use the box for no other channel. Between the last message and the freeing or
+  /// clearing of a box, the program must call a barrier.
   /// *Errors* if checks are on, a box outside the heap ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN ll_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, pe_or_peer pe) {
@@ -86,7 +86,7 @@ class ll_channel {
     remote_ = ctx.remote(out_, pe);
     slow_ = ctx.checks() || (ctx.has_proxied() && remote_ == nullptr);
     pe_ = ctx.team().world_pe(pe.pe());
-    g.sync();  // after this sync, the box has the progress of an earlier use by this group
+    g.sync();  // after this sync, the box contains the progress that an earlier use by this group has stored
     now_ = detail::load_progress(in_);
   }
   /// @brief Opens this side of a channel for one thread instead of a group.
@@ -100,24 +100,25 @@ class ll_channel {
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's internal use.
-  /// @brief The distance, in packets, between the places of two successive turns.
+  /// @brief The distance, in packets, between the places of two successive messages of a thread.
   static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
   detail::vec16* in_;
-  detail::vec16* out_;     ///< the other PE's places, by their address on this PE
-  detail::vec16* remote_;  ///< the load/store accessible address of these places; null if there is none
+  detail::vec16* out_;     ///< the other PE's places, given as an address on this PE
+  detail::vec16* remote_;  ///< the load/store accessible address of the other PE's places, or null
   bool slow_;              ///< the other PE is proxied, or checks are on; always false with a direct_context
   std::int32_t pe_;        ///< number of the other PE in the world
   detail::ll_progress now_;
 };
 
-/// @brief Sends a value to the thread of this rank on the other PE.
+/// @brief Sends a value to the thread of the same rank on the other PE.
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
-/// *Order* the message orders no other memory: the receiver may not see earlier puts and stores (use put_signal() for
-/// that).
-/// *Errors* the thread must not send a second message before it has received a message from the other PE. With checks
-/// on, or to a proxied PE, such a second message ends the thread with a record. Otherwise the second message may
-/// overwrite the first one. The other PE's wait then never succeeds, and the record of that wait names this PE.
+/// *Order* the message does not order accesses to other memory: the receiver possibly does not see earlier puts and
+/// stores. To order these, use put_signal().
+/// *Errors* the thread must not send a second message before it has received a message from the other PE. If checks are
+/// on or the other PE is proxied, a second message before that ends the thread with a record. Without checks and to a
+/// direct PE, the second message can overwrite the first message. In this case the other PE's wait never succeeds, and
+/// the record of this wait names this PE.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type_identity_t<T>& value) {
   const std::uint32_t number = ++channel.now_.sent;
@@ -131,12 +132,12 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
   detail::send_ll_value(channel.remote_ + turn, number, data);
 }
 
-/// @brief Waits for the next value of the thread of this rank on the other PE.
+/// @brief Waits for the next value from the thread of the same rank on the other PE.
 ///
-/// *Callers* the thread that opened the channel. *Order* only the message itself is ordered, no other memory. *Errors*
-/// ends the thread with a record that names the other PE when the world is aborted or the deadline passes. With checks
-/// on, or if the other PE is proxied, the call also ends the thread if this thread receives twice without a send in
-/// between. Otherwise both PEs would wait forever.
+/// *Callers* the thread that opened the channel. *Order* the receive orders only the message, not accesses to other
+/// memory. *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline
+/// passes. With checks on, or if the other PE is proxied, the call also ends the thread if this thread receives twice
+/// without a send in between. Without this error, both PEs would wait forever.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>
@@ -152,9 +153,10 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(data[0]);
 }
 
-/// @brief The number of rounds of a box, if the program counts the rounds, for example in a word for each block.
+/// @brief The number of rounds of a box, for programs that count the rounds themselves (for example in one word per
+/// block).
 struct ll_rounds {
-  std::uint32_t begun;  ///< the last of these rounds may still be in progress
+  std::uint32_t begun;  ///< number of rounds that have begun; the last one is possibly still in progress
 };
 
 /// @brief The members that receive a thread's values in a round.
@@ -167,18 +169,18 @@ enum class ll_to {
 ///
 /// Messages are exchanged in *rounds*: in each round a thread sends one message to every member, by broadcast() or
 /// send_each(), and receives one message from every member. An `ll_team_channel<T, ll_to::others>` sends to all other
-/// members, by broadcast_to_others(), which saves a store and a load. The receives of such a channel take this PE's own
-/// value as an argument, because no message carries that value.
+/// members, by broadcast_to_others(), which saves a store and a load. The receives of an `ll_team_channel<T,
+/// ll_to::others>` take this PE's own value as an argument, because no message carries that value.
 ///
-/// A thread begins a round when all messages of the previous round have arrived. The thread waits for messages that the
-/// program has not requested, and drops these messages. Two receive buffers (places) for each member are therefore
-/// sufficient. A message of round k overwrites the message of round k - 2. The sender of round k has received this
-/// thread's message of round k - 1, which this thread sent after all messages of round k - 2 had arrived. If the
-/// program counts the rounds, the channel does not record which messages were requested, so the program must request
-/// all messages.
+/// A thread begins a round when all messages of the previous round have arrived. If the program has not received all
+/// messages of the previous round, the thread waits for the missing messages and drops them. Two receive buffers
+/// (places) for each member are therefore sufficient. A message of round k overwrites the message of round k - 2.
+/// Before a member sends its message of round k, it has received this thread's message of round k - 1. This thread sent
+/// its message of round k - 1 after all messages of round k - 2 had arrived. If the program counts the rounds, the
+/// channel does not record which messages were requested, so the program must request all messages.
 ///
-/// In each round, the sender and the receiver must use the same type of channel. Between two rounds a box may change
-/// from one ll_to to the other.
+/// In each round, the sender and the receiver must use the same type of channel. Between two rounds, the program may
+/// change from a channel with one ll_to to a channel with the other ll_to.
 template <PGAS_IS(ll_type) T, ll_to To = ll_to::all>
 class ll_team_channel {
   static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
@@ -186,17 +188,17 @@ class ll_team_channel {
  public:
   /// @brief Opens this PE's side.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. Synchronize if groups of one
-  /// kernel use a box one after another.
-  /// *Memory* `box` is symmetric, at the same offset on all members, of ll_lines<T>(g.size(), team.n_pes()) lines. A
-  /// barrier must separate the last message from freeing or clearing the box.
+  /// *Callers* all threads of the group `g`, converged; only one group at a time may use a box. If groups of one kernel
+  /// use a box one after another, the program must synchronize them.
+  /// *Memory* `box` is symmetric memory of ll_lines<T>(g.size(), team.n_pes()) lines, at the same offset on all
+  /// members. Between the last message and the freeing or clearing of the box, the program must call a barrier.
   /// *Errors* if checks are on, a box outside the heap or a team that does not contain this PE ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box)
       : team_(team), places_(places_of(ctx, g, team, box)) {
-    g.sync();  // after this sync, the box has the progress of an earlier use by this group
+    g.sync();  // after this sync, the box contains the progress that an earlier use by this group has stored
     now_ = detail::load_progress(places_);
-    ++now_.sent;  // numbers of messages are above 0, so a box of zeros contains no message
+    ++now_.sent;  // message numbers start at 1, so a box of zeros contains no message
   }
   /// @brief Opens this PE's side, for a program that counts the rounds that have begun.
   ///
@@ -206,9 +208,10 @@ class ll_team_channel {
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
   /// rounds must skip an even number of rounds.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
-  /// members. The thread receives these messages on the channel by which it has sent its own message of that round, or
-  /// on a channel opened later whose `rounds.begun` includes that round. Otherwise a message may overwrite a message
-  /// that is still awaited. Either all channels of a box use this constructor, or none does.
+  /// members. The thread may receive these messages on two channels: the channel by which it has sent its own message
+  /// of the previous round, or a channel opened later whose `rounds.begun` includes that round. If a round begins too
+  /// early, its messages can overwrite messages for which a member still waits. Either all channels of a box use this
+  /// constructor, or none does.
   /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
   /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>
@@ -240,7 +243,7 @@ class ll_team_channel {
     const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
     return places_ + std::size_t{first + static_cast<std::uint32_t>(from)} * apart;
   }
-  /// @brief The senders from member `first` on.
+  /// @brief The senders, beginning with member `first`.
   [[nodiscard]] PGAS_FN detail::ll_senders senders(std::int32_t first) const {
     if (team_.members_ != nullptr) return {team_.members_ + first, 0, 0};
     return {nullptr, team_.start_ + first * team_.stride_, team_.stride_};
@@ -259,7 +262,7 @@ class ll_team_channel {
 
   team_view team_;
   detail::vec16* places_;
-  detail::ll_progress now_;  ///< the round, and the number of its messages that were not requested
+  detail::ll_progress now_;  ///< the number of the round, and the count of its messages that were not requested
   bool is_counted_ = false;  ///< whether the program counts the rounds
 
  private:
@@ -280,10 +283,10 @@ class ll_team_channel {
   }
 };
 
-/// @brief Begins a round and sends every member its own value: calls `value_for(member)` once for each member,
+/// @brief Begins a round and sends each member a separate value: calls `value_for(member)` once for each member,
 /// including this PE, in any order.
 ///
-/// *Callers* the thread that opened the channel, and the thread of its rank on every member.
+/// *Callers* the thread that opened the channel, together with the threads of the same rank on all members.
 /// *On return* the values are in flight. *Order* as send().
 /// *Errors* ends the thread with a record that names a member whose message of the previous round does not arrive.
 template <PGAS_IS(ll_type) T, class F>
@@ -296,7 +299,7 @@ PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F&
 /// *Callers*, *On return*, *Order*, *Errors* as send_each().
 template <PGAS_IS(ll_type) T>
 PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& value) {
-  const T copy = value;  // loaded once, not for each member
+  const T copy = value;  // loads the value once, not once per member
   send_each(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
@@ -308,7 +311,8 @@ PGAS_FN void broadcast_to_others(const context& ctx, ll_team_channel<T, ll_to::o
   detail::send_round(ctx, channel, [copy](std::int32_t) { return copy; });
 }
 
-/// @brief Waits for the value of member `pe` of the team in this round. For this PE, returns the PE's own value.
+/// @brief Waits for the value of member `pe` of the team in this round. If `pe` is this PE, returns the value that this
+/// PE has sent.
 ///
 /// *Callers* the thread that opened the channel; at most once for each member in a round, in any order.
 /// *Order* as receive() of an ll_channel.
@@ -329,8 +333,8 @@ template <PGAS_IS(ll_type) T>
   return pe == channel.team_.my_pe() ? own : detail::receive_of_round(ctx, channel, pe);
 }
 
-/// @brief Waits for the values of all members in this round. Calls f(member, value) for each member, in the order of
-/// the members, including this PE.
+/// @brief Waits for the values of all members in this round. Calls f(member, value) for each member, including this PE,
+/// in the order of the members.
 ///
 /// The thread polls several places at the same time.
 ///

@@ -3,8 +3,8 @@
 /// needs no other memory. The locks behave as OpenSHMEM's locks do. PEs take a lock in the order of their requests.
 ///
 /// A lock is held by a PE, not by a thread. If several threads of a PE request a lock, one of these threads at a time
-/// holds or awaits the lock, in no particular order. A lock therefore also excludes threads of one PE from one another.
-/// All users of a lock use contexts of the same team. No other code may write the word while the lock is in use.
+/// holds or awaits the lock, in no particular order. Therefore, two threads of one PE never hold a lock at the same
+/// time. All users of a lock use contexts of the same team. No other code may write the word while the lock is in use.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -19,9 +19,10 @@ using lock_t = std::uint64_t;
 
 /// @brief Waits for the lock and acquires it.
 ///
-/// *Callers* any thread, at most one of a warp at a time. *Memory* `lock` is symmetric.
+/// *Callers* any thread, but at most one thread of a warp at a time. *Memory* `lock` is symmetric.
 /// *On return* this PE holds the lock.
-/// *Order* acquires: all accesses of earlier holders before their clear_lock(), including puts to any PE, are visible.
+/// *Order* acquires: all accesses that earlier holders made before their clear_lock(), including puts to any PE, are
+/// visible.
 /// *Errors* ends the thread with a record (operation::lock) when the world is aborted or the deadline passes. The
 /// record names the predecessor in the queue, or this PE if another of its threads holds the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
@@ -29,7 +30,7 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
-/// @brief Like set_lock(), called by one thread of a group, for all threads of the group.
+/// @brief Calls set_lock() in one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
@@ -50,7 +51,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
-/// @brief Like test_lock(), called by one thread of a group, for all threads of the group.
+/// @brief Calls test_lock() in one thread of a group, for all threads of the group.
 ///
 /// *Callers* all threads of the group `g`, converged.
 ///
@@ -71,9 +72,10 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 
-/// @brief Like clear_lock(), called by one thread of a group, after a sync of the group.
+/// @brief Calls clear_lock() in one thread of a group, after a sync of the group.
 ///
-/// *Callers* all threads of the group `g`, converged. *Order* releases earlier accesses of all these threads.
+/// *Callers* all threads of the group `g`, converged. *Order* releases the earlier accesses of all threads of the
+/// group.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());

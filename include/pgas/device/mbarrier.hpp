@@ -1,7 +1,8 @@
 /// @file
 /// A word in the shared memory of a block that tracks the completion of bulk gets. The word counts arrivals of threads
 /// and arriving bytes. From sm_90 on, the word is the GPU's mbarrier (PTX), as in `cuda::barrier` and in CUTLASS'
-/// pipelines. Elsewhere, the library implements the same semantics, so the same kernel source works everywhere.
+/// pipelines. On older GPUs and on the CPU, the library implements the same semantics, so the same kernel source works
+/// everywhere.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -40,14 +41,14 @@ class mbarrier {
   /// A phase is complete when `arrivals` threads have arrived and the announced bytes have arrived; then the next phase
   /// begins.
   ///
-  /// *Callers* one thread; after the call, the other threads synchronize with this thread.
+  /// *Callers* one thread. The other threads must synchronize with this thread before they use the word.
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
   /// @brief Turns the word into ordinary memory again.
   ///
-  /// *Callers* one thread, after all other threads have finished with the word.
+  /// *Callers* one thread, after all other threads have stopped using the word.
   PGAS_FN void end() const { detail::mbarrier_end(detail::mbarrier_at(word_)); }
 
-  /// @brief Arrives and announces `bytes` bytes of this phase, less than 1 MiB.
+  /// @brief Arrives, and announces `bytes` bytes (less than 1 MiB) for this phase.
   ///
   /// *Order* earlier accesses of this thread come before later accesses of threads that wait for the phase.
   PGAS_FN void arrive_and_expect(std::uint32_t bytes) const {
@@ -58,7 +59,8 @@ class mbarrier {
   ///
   /// The first phase has parity 0.
   ///
-  /// *Order* if the phase is complete, its bytes and earlier accesses of the arrived threads are visible.
+  /// *Order* if the phase is complete, the bytes of the phase are visible, and also the accesses of the arrived threads
+  /// before their arrival.
   ///
   /// @return Whether the phase is complete.
   [[nodiscard]] PGAS_FN bool test(std::uint32_t parity) const {

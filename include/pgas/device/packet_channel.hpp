@@ -4,8 +4,8 @@
 /// one for the signal. However, a message transfers twice as many bytes as put_signal(), so put_signal() is better for
 /// long messages.
 ///
-/// A channel consists of two *boxes*, one on each of the two PEs, for messages from the other PE. A box is memory in
-/// the symmetric heap, initially zero. A channel requires no other memory:
+/// A channel consists of two *boxes*. Each of the two PEs has one box, which receives the messages from the other PE. A
+/// box is memory in the symmetric heap, initially zero. A channel requires no other memory:
 ///
 ///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
 ///
@@ -20,9 +20,9 @@
 ///     }
 ///
 /// Each side receives one message for each message that it sends, in either order; a side without data sends an empty
-/// message. A message also acknowledges the previous one in the other direction. There is no other acknowledgement and
-/// no reset, and a CUDA graph may repeat the kernel. The lengths of the two messages may differ, but sender and
-/// receiver must agree on the length of each message.
+/// message. A message also acknowledges the previous message in the other direction. A channel has no other
+/// acknowledgement and needs no reset. A CUDA graph may repeat the kernel. The lengths of the two messages may differ,
+/// but sender and receiver must agree on the length of each message.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -48,10 +48,10 @@ class packet_channel {
  public:
   /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
-  /// *Callers* all threads of the group `g`, converged; one group at a time for each box.
+  /// *Callers* all threads of the group `g`, converged; only one group at a time may use a box.
   /// *Units* `bytes` is the size of the longest message, the same on both PEs.
-  /// *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each. `in` is this PE's box for messages from
-  /// PE `pe`; `out` is the box of PE `pe` for messages from this PE, by its address on this PE.
+  /// *Memory* `in` and `out` are symmetric memory of packet_lines(bytes) lines each. `in` is this PE's box for messages
+  /// from PE `pe`. `out` is the box of PE `pe` for messages from this PE, given as an address on this PE.
   /// *Errors* if checks are on, a box outside the heap ends the group.
   template <PGAS_IS(group) G>
   PGAS_FN packet_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, std::size_t bytes,
@@ -60,7 +60,7 @@ class packet_channel {
     detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
     state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), 0, pe, 0, 0};
     if (state_.remote != nullptr) state_.direct = state_.room();
-    g.sync();  // after this sync, the box has the counts of an earlier use by this group
+    g.sync();  // after this sync, the box contains the counts that an earlier use by this group has stored
     state_.sent = detail::load_relaxed(&state_.header()->sent);
     state_.received = detail::load_relaxed(&state_.header()->received);
     g.sync();  // no thread changes the counts before all threads have read the counts
@@ -76,11 +76,11 @@ class packet_channel {
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged.
 /// *Units* `count` is a number of elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
-/// *On return* this thread's part of `src` has been read; the parts of other threads may not have been read.
-/// Synchronize the group before reuse.
-/// *Order* the message follows the group's earlier accesses to `src`. The message orders no other memory: the receiver
-/// may not see earlier puts and stores (use put_signal() for that).
-/// *Errors* ends the group with a record if the message is longer than the channel allows, and if the group sends twice
+/// *On return* this thread's part of `src` has been read; other threads have possibly not read their parts yet.
+/// Synchronize the group before `src` is reused.
+/// *Order* the message follows the group's earlier accesses to `src`. The message does not order accesses to other
+/// memory: the receiver possibly does not see earlier puts and stores. To order these, use put_signal().
+/// *Errors* ends the group with a record if the message is longer than the channel allows, or if the group sends twice
 /// without a receive in between.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
@@ -102,7 +102,7 @@ PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const
   if (me.rank == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
 
-/// @brief Like send(), called only by the thread that opened the channel.
+/// @brief Like send(), for a channel that one thread instead of a group has opened.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std::size_t count) {
   send(ctx, this_thread{}, channel, src, count);
@@ -113,12 +113,12 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// *Callers* all threads of the group `g` that opened the channel, converged.
 /// *Units* `count` is the number of elements that was sent. *Memory* `dst` is any memory of this PE.
 /// *On return* `dst` is complete, for all threads of the group.
-/// *Order* the group's earlier accesses to `dst` come before the receive. Only the message itself is ordered, no other
-/// memory.
-/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. The
-/// wait also ends in this way if the other PE has sent fewer elements. Two more errors end the group with a record: a
-/// message that is longer than the channel allows, and a second receive before this PE has sent a message. After such a
-/// second receive, both PEs would wait for ever.
+/// *Order* the group's earlier accesses to `dst` come before the receive. The receive orders only the message, not
+/// accesses to other memory.
+/// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. If
+/// the other PE has sent fewer than `count` elements, the wait ends in the same way. Two more errors end the group with
+/// a record: a message that is longer than the channel allows, and a second receive before this PE has sent a message.
+/// Without this error, both PEs would wait forever after the second receive.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
@@ -139,7 +139,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   detail::exit_if_any(g, lost);
 }
 
-/// @brief Like receive(), called only by the thread that opened the channel.
+/// @brief Like receive(), for a channel that one thread instead of a group has opened.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::size_t count) {
   receive(ctx, this_thread{}, channel, dst, count);

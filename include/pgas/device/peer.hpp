@@ -10,9 +10,9 @@ namespace pgas {
 
 /// @brief The handle of a PE, created by context::peer().
 ///
-/// Operations of that context, or of a copy of that context, accept the handle in place of the PE number, and add the
-/// cached distance to an address. Handles work for teams of any kind. A handle is a plain value, and is valid as long
-/// as the context.
+/// Operations of the context that created the handle, or of a copy of this context, accept the handle in place of the
+/// PE number. They add the cached distance to an address. Handles work for teams of any kind. A handle is a plain
+/// value, and is valid as long as the context.
 class peer {
  public:
   /// @brief The number of the PE in the team of the context that created the handle.
@@ -52,7 +52,7 @@ class pe_or_peer {
 
   /// @brief The PE's number in the context's team.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
-  /// @brief For the library: whether distance() is known, and the operation needs only loads and stores.
+  /// @brief For the library: whether distance() is known, so that the operation needs only loads and stores.
   [[nodiscard]] PGAS_HD bool is_found() const { return is_ == by_distance; }
   /// @brief For the library: whether the operation is known to need more than loads and stores.
   [[nodiscard]] PGAS_HD bool is_slow() const { return is_ == by_slow_path; }

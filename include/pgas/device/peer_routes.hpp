@@ -17,7 +17,7 @@ namespace pgas::detail {
 /// irregular distances, a context has a table even if all PEs are direct. The ring of such a table never contains a
 /// command.
 struct routes {
-  /// @brief In `slots`: the PE is proxied.
+  /// @brief The value in `slots` for a proxied PE.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
   /// @brief For each PE of the world, the distance from this PE's slot to the slot of that PE, in units of
@@ -26,8 +26,8 @@ struct routes {
   team_view domain;  ///< the direct PEs, including this PE
   ring_view ring;
   workspace_view workspace;
-  // Copies of the values in this PE's contexts. With these copies, threads that submit commands pass one pointer to
-  // out-of-line code. Each further argument would cost the caller a register.
+  // Copies of the values in this PE's contexts. Because the table has copies of the contexts' values, threads that
+  // submit commands pass only one pointer to out-of-line code. Each further argument would cost the caller a register.
   control_block* control = nullptr;
   std::uintptr_t my_slot = 0;
 };

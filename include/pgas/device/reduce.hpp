@@ -9,12 +9,12 @@
 ///
 /// *Units* elements have at most 4096 bytes.
 ///
-/// *Order* elements are combined one after another, from the first member to the last. Reductions of a team that spans
-/// domains, for any count, first combine the elements within each domain, in the order of the members. These reductions
-/// then combine the results of the domains in the order of the domains' first members. The result does not depend on
-/// the member that computes it, on groups, addresses or timing. The result has the same bits on all members, and in
-/// every run with the same team and the same domains. 16-bit floats are combined as floats and rounded once. With
-/// several domains, 16-bit floats are rounded once for each domain and once at the end.
+/// *Order* elements are combined one after another, from the first member to the last. On a team that spans domains, a
+/// reduction of any count has two steps. The first step combines the elements within each domain, in the order of the
+/// members. The second step combines the results of the domains, in the order of the domains' first members. The result
+/// does not depend on the member that computes it, on groups, addresses or timing. The result has the same bits on all
+/// members, and in every run with the same team and the same domains. 16-bit floats are combined as floats and rounded
+/// once. With several domains, 16-bit floats are rounded once for each domain and once at the end.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

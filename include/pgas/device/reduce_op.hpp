@@ -20,8 +20,8 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 
 }  // namespace detail
 
-/// @brief Whether Op is a function object that combines elements of type T: `op(a, b)` with `a` from members with lower
-/// numbers.
+/// @brief Whether Op is a function object that combines elements of type T. In `op(a, b)`, `a` comes from members with
+/// lower numbers.
 ///
 /// The operation must be associative, and need not be commutative. If Op accepts `float`, it receives 16-bit floats as
 /// `float`. Elements are trivially copyable and default constructible.

@@ -3,16 +3,17 @@
 /// `strided.hpp` has the strided forms.
 ///
 /// All operations also work for proxied PEs. For proxied PEs, the non-blocking forms guarantee less: `src` of a put
-/// must not change before quiet(), and `dst` of a get is complete only after quiet(). Data on a thread's stack or in a
-/// block's shared memory is sent in commands of 16 bytes each, so use global memory for larger sizes.
+/// must not change before quiet(), and `dst` of a get is complete only after quiet(). To a proxied PE, data on a
+/// thread's stack or in a block's shared memory is sent in commands of 16 bytes each, so use global memory for larger
+/// sizes.
 ///
-/// *Errors* with checks on, an operation ends the thread or the group, with a record, if the PE does not exist or the
-/// memory is outside the heap or misaligned. Operations on proxied PEs also end the thread or the group if the world is
-/// aborted, or PGAS_WAIT_TIMEOUT expires, during a wait for the proxy.
+/// *Errors* with checks on, an operation ends the thread or the group, with a record, in three cases: the PE does not
+/// exist, the memory is outside the heap, or the memory is misaligned. Operations on proxied PEs also end the thread or
+/// the group if the world is aborted, or PGAS_WAIT_TIMEOUT expires, during a wait for the proxy.
 ///
-/// Calls of a group begin with a sync of the group. A put therefore sends the earlier stores of all threads of the
-/// group to `src`. A get writes `dst` only after all threads have finished their accesses to `dst`. The blocking forms
-/// also end with a sync.
+/// A call by a group begins with a sync of the group. A put therefore also sends the values that other threads of the
+/// group have stored to `src` before the call. A get writes `dst` only after all threads have finished their accesses
+/// to `dst`. The blocking forms also end with a sync of the group.
 ///
 /// If neighbouring lanes of a warp call the single-thread put() or get() at the same time, with 64 bytes or more each,
 /// eight lanes carry out their copies together. The semantics do not change.
@@ -83,7 +84,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_to) {
   traced_operation traced(ctx, g, operation::put);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   ctx.template by_long_route<single<G>>(
       dst, pe,
       [=](const context&, T* remote) {
@@ -108,7 +109,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
                           Copy copy_from) {
   traced_operation traced(ctx, g, operation::get);
   traced.on(ctx, pe, count * sizeof(T));
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   ctx.template by_long_route<single<G>>(
       src, pe,
       [=](const context&, const T* remote) {
@@ -131,11 +132,11 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 
 /// @brief Writes one value to PE `pe`.
 ///
-/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of the variable.
+/// *Callers* any thread. *Memory* `dst` is symmetric: the address of the variable on this PE.
 /// *On return* the store is issued; quiet() completes it.
 /// *Order* none. Values of 1, 2, 4 or 8 bytes with an alignment equal to their size arrive in one piece, as with
-/// atomic_set(), so waits may read them. Other values arrive in pieces, as large as the alignment of the value, but at
-/// most 8 bytes.
+/// atomic_set(), so waits can read these values. Other values arrive in pieces, as large as the alignment of the value,
+/// but at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::traced_operation traced(ctx, this_thread{}, detail::operation::p);
@@ -174,9 +175,10 @@ template <PGAS_IS(rma_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* this thread's part
-/// of `src` has been read; the parts of other threads may not have been read. Synchronize the group before reuse. If PE
-/// `pe` is proxied, no part may have been read before quiet(). *Order* the call sends the values that all threads of
-/// the group have stored to `src` before the call. For more order, use fence(), quiet() or put_signal().
+/// of `src` has been read; other threads have possibly not read their parts yet. Synchronize the group before `src` is
+/// reused. If PE `pe` is proxied, `src` is possibly not read before quiet(). *Order* the call sends the values that all
+/// threads of the group have stored to `src` before the call. To order other accesses, use fence(), quiet() or
+/// put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
@@ -188,7 +190,7 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory.
 /// *On return* `src` may be reused; the data is in flight. *Order* the call sends the values that all threads of the
-/// group have stored to `src` before the call. For more order, use fence(), quiet() or put_signal().
+/// group have stored to `src` before the call. To order other accesses, use fence(), quiet() or put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
@@ -199,8 +201,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory.
-/// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads that part. If
-/// PE `pe` is proxied, `dst` is complete only after quiet().
+/// *On return* this thread's part of `dst` is written. Synchronize the group before another thread reads this thread's
+/// part of `dst`. If PE `pe` is proxied, `dst` is complete only after quiet().
 /// *Order* `dst` is written after all earlier accesses to `dst` by threads of the group. The source PE's stores are
 /// visible if a wait or a barrier has ordered them before this call.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

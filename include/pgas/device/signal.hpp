@@ -2,8 +2,8 @@
 /// Data followed by a signal, and signals alone. A signal is a 64-bit word in the symmetric heap. A wait for a signal
 /// also sees the data that was sent with the signal. The waits and tests of `wait.hpp` (included here) accept signals.
 ///
-/// A signal can count arrivals if senders add to the word. signal_take() waits for n arrivals and subtracts n. The word
-/// is then ready for the next round without a reset, which would race with an early sender.
+/// A signal can count arrivals if senders add to the word. signal_take() waits for n arrivals and subtracts n. After
+/// signal_take(), the word is ready for the next round. A reset of the word would race with an early sender.
 ///
 /// *Errors* of all functions: as in `rma.hpp`.
 #pragma once
@@ -49,7 +49,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   traced_operation traced(ctx, g, operation::put_signal);
   traced.on(ctx, pe, count * sizeof(T));
   traced.updates(ctx, sig, value, traced_as(op));
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   ctx.by_long_route(
       dst, pe,
       [=](const context& here, T* remote) {
@@ -83,7 +83,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
     // Uses a compare-exchange instead of a subtraction, because another thread may have subtracted since the poll. A
-    // compare-exchange keeps the releases of later additions intact.
+    // compare-exchange does not change the memory order of later additions.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
@@ -93,7 +93,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   return true;
 }
 
-/// One thread's result for all threads of a group; ends the group if there is no result. @param find fills its
+/// Returns one thread's result on all threads of a group; ends the group if there is no result. @param find fills its
 /// argument, or returns false after writing the record
 template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
@@ -116,9 +116,9 @@ template <PGAS_IS(group) G, class Find>
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements;
 /// 0 is allowed.
 /// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
-/// *Order* a thread that sees the signal also sees the data, and all earlier puts and stores of the group's threads, to
-/// `src` or elsewhere, by any route. The caller need not sync the group before the call. If this PE has sent earlier
-/// signals to proxied PEs, the thread that sees the signal sees only the earlier signals to PE `pe`.
+/// *Order* a thread that sees the signal also sees the data and all earlier puts and stores of the group's threads, to
+/// any memory and by any route. The caller need not sync the group before the call. Of this PE's earlier signals to
+/// proxied PEs, the thread sees only the signals to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -216,7 +216,7 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// @brief Reads this PE's own signal word.
 ///
 /// *Callers* any thread. *Memory* `sig` is symmetric.
-/// *Order* acquires: all data sent before the value is visible to this thread.
+/// *Order* acquires: all data that was sent before the value is visible to this thread.
 ///
 /// @return The value.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
@@ -262,8 +262,8 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 ///
 /// *Callers* any thread; several threads may take from one word while other threads add to the word.
 /// *Units* `n` is the sum of values added by put_signal() with signal_op::add, signal_add() or an atomic operation.
-/// *Memory* `sig` is symmetric. *Order* acquires from all additions that the found value contains, also from those that
-/// remain in the word.
+/// *Memory* `sig` is symmetric. *Order* acquires from all additions that the found value contains, including additions
+/// that remain in the word.
 /// *Errors* as wait_until().
 ///
 /// @return The remainder.

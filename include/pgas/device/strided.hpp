@@ -3,8 +3,8 @@
 /// (ibput, ibget), by one thread or by a group.
 ///
 /// A stride is the number of elements from the start of one element or block to the start of the next one. Source and
-/// destination have separate strides, which may be negative. Elements of the destination must not overlap. `rma.hpp`
-/// describes proxied PEs and *Errors*.
+/// destination have separate strides, which may be negative. Elements of the destination must not overlap. For
+/// operations on proxied PEs and for *Errors*, see `rma.hpp`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -18,15 +18,15 @@
 namespace pgas {
 namespace detail {
 
-/// The common implementation of all strided puts. @param block elements of a block @param copy_to stores the elements
-/// at a load/store accessible address
+/// The common implementation of all strided puts. @param block number of elements in a block @param copy_to stores the
+/// elements at a load/store accessible address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe,
                                   Copy copy_to) {
   traced_operation traced(ctx, g, operation::iput);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   ctx.by_long_route(
       dst, pe,
       [=](const context&, T* remote) {
@@ -65,7 +65,7 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
                                   Copy copy_from) {
   traced_operation traced(ctx, g, operation::iget);
   traced.on(ctx, pe, block * count * sizeof(T));
-  g.sync();  // this sync orders the earlier accesses of all threads of the group before the operation
+  g.sync();  // after this sync, the operation follows the earlier accesses of all threads of the group
   ctx.by_long_route(
       src, pe,
       [=](const context&, const T* remote) {
@@ -178,7 +178,7 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// Does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
-/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 is allowed.
+/// *Units* `block_size` is the number of elements of a block, and `count` is the number of blocks; both may be 0.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* as put_nbi().
 /// *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -217,7 +217,7 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 /// Block i goes from `src + i * src_stride` to `dst + i * dst_stride`. Does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments.
-/// *Units* `block_size` is the number of elements of a block, `count` the number of blocks; 0 is allowed.
+/// *Units* `block_size` is the number of elements of a block, and `count` is the number of blocks; both may be 0.
 /// *Memory* `src` is symmetric; `dst` is any memory of this PE, including shared memory. *On return* as get_nbi().
 /// *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

@@ -43,8 +43,8 @@ class team_view {
   }
   /// @brief This team on channel `which`, 0 to n_channels() - 1.
   ///
-  /// Blocks that call collectives of one team at the same time use one channel each. All members must use the same
-  /// channel for the same call. A view starts on channel 0.
+  /// If several blocks call collectives of one team at the same time, each block must use a channel of its own. All
+  /// members must use the same channel for the same call. A view starts on channel 0.
   [[nodiscard]] PGAS_HD team_view channel(std::int32_t which) const {
     team_view other = *this;
     other.channel_ = which;

@@ -1,6 +1,6 @@
 /// @file
 /// Waits and tests for words in this PE's part of the heap that other PEs write. Tests do not wait. Words are integers
-/// of 2, 4 and 8 bytes. Signals are such words, and `signal.hpp` has the functions that send signals.
+/// of 2, 4 and 8 bytes. Signals are words of 8 bytes, and `signal.hpp` has the functions that send signals.
 ///
 /// All functions have acquire semantics. On return, the caller sees every write that the writer released by
 /// put_signal() or fence() before it wrote the value that ended the wait. Waits are bounded. When the world is aborted
@@ -9,9 +9,9 @@
 /// receive the same answer. With checks on, tests end the thread, or the group, with a record if a word is misaligned
 /// or outside the heap.
 ///
-/// A set is an array of words. If `status` is not null, every word i with status[i] != 0 does not belong to the set.
-/// Waits on an empty set return immediately. All words are compared with one value, or word i is compared with
-/// values[i] (OpenSHMEM's _vector forms).
+/// A set is an array of words. If `status` is not null, the words i with status[i] != 0 do not belong to the set. Waits
+/// on an empty set return immediately. All words are compared with one value, or word i is compared with values[i]
+/// (OpenSHMEM's _vector forms).
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -124,12 +124,12 @@ template <PGAS_IS(wait_type) T>
   return test_any(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// @brief Finds all words of the set that satisfy the comparison now, and stores their indices, ascending, in
-/// `indices`.
+/// @brief Finds all words of the set that satisfy the comparison now, and stores their indices in `indices`, in
+/// ascending order.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
 /// uses one array.
-/// *Order* acquires from the words with these indices.
+/// *Order* acquires from the words whose indices it stores.
 ///
 /// @return The number of these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -191,7 +191,7 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
 /// @brief Waits until every word of the set satisfies the comparison.
 ///
 /// *Callers* all threads of the group `g`, converged. The threads divide the words among themselves. *Units* `count` is
-/// the number of words. *Order* acquires from all these words.
+/// the number of words. *Order* acquires from all words of the set.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, detail::type_identity_t<T> value) {
@@ -229,8 +229,8 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* acquires.
 ///
-/// @return The index of such a word; no_index if the set is empty. If several words qualify, repeated calls eventually
-/// return each index.
+/// @return The index of a word that satisfies the comparison; no_index if the set is empty. If several words qualify,
+/// repeated calls eventually return each index.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, detail::type_identity_t<T> value) {
@@ -262,12 +262,12 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// @brief Waits until at least one word of the set satisfies the comparison, and stores the indices of all such words,
-/// ascending, in `indices`.
+/// @brief Waits until at least one word of the set satisfies the comparison, and stores the indices of all words that
+/// satisfy the comparison in `indices`, in ascending order.
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
 /// uses one array.
-/// *Order* acquires from the words with these indices.
+/// *Order* acquires from the words whose indices it stores.
 ///
 /// @return The number of these words; 0 if the set is empty.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>

@@ -14,7 +14,7 @@ struct window_part {
   std::size_t bytes = 0;    ///< size of the memory
 };
 
-/// @brief A window, as kernels use it. The object contains one address, so kernels take it by value.
+/// @brief A window, as kernels use it. The object contains one address, so kernels take the object by value.
 ///
 /// Each access reads the address of the member's memory from a table: one load more than an access to symmetric memory.
 /// Kernels load and store at the address, update the memory atomically (atomic_ref, atomicAdd_system), and copy by
