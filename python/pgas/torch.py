@@ -357,8 +357,8 @@ def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "su
         if captured:
             group.keep_for_graph(to)
             group.keep_for_graph(source)
-        # Peers read the input of a reduce_scatter, and write or read the output of all other collectives. So this tensor
-        # must be the same on all ranks. The other tensor may differ.
+        # Peers read the input of a reduce_scatter, and write or read the output of all other collectives. So the tensor
+        # that peers access must be the same on all ranks. The other tensor may differ.
         shared = source if what == "reduce_scatter" else to
         dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name, compared)
                     for each, compared in ((to, shared is to), (source, shared is not to)))

@@ -33,7 +33,7 @@ class cupy_library final : public array_library {
 
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     std::optional<array_description> found = read(array);
-    if (!found) PyErr_Clear();  // Python code then reads the array, and reports the error
+    if (!found) PyErr_Clear();  // Python code reads the array instead, and reports the error
     return found;
   }
 

@@ -32,7 +32,7 @@ class deferred_free {
   /// @param compares as for joined_world::begin()
   [[nodiscard]] bool begin(bool compares);
   /// Collective: frees the memory that all PEs have dropped, then allocates. @param self this object; the memory keeps
-  /// it, and thereby the world, alive
+  /// this object and thereby the world alive
   /// *Errors* as joined_world::allocate().
   [[nodiscard]] memory allocate(std::shared_ptr<deferred_free> self, std::size_t bytes, std::size_t alignment,
                                 bool zero, const std::string& call);

@@ -40,7 +40,7 @@ class dlpack_library final : public array_library {
   [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
     dl_tensor about{};
     if (functions_.tensor_from_object(array.ptr(), &about) != 0) {
-      PyErr_Clear();  // Python code then reads the array, and reports the error
+      PyErr_Clear();  // Python code reads the array instead, and reports the error
       return std::nullopt;
     }
     if (about.lanes != 1 || about.bits % 8 != 0 || !in_c_order(about)) return std::nullopt;

@@ -49,7 +49,7 @@ void joined_world::release_held() noexcept {
     const gil_released free;
     for (dropped_stream& each : unused) each.on.reset();
   }
-  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // may drop more streams, so the lock is not held
+  for (const dropped_stream& each : unused) Py_DECREF(each.held);  // can drop more streams, so the lock is not held
 }
 
 void joined_world::keep(team&& dropped) {

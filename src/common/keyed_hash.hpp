@@ -23,7 +23,7 @@ using bits128 = std::array<std::byte, 16>;
 /// Derives a key by Argon2id from a secret that a person may have chosen. A derivation takes 8 MiB and some
 /// milliseconds, so guesses are slow.
 /// @param salt the salt of the key; hashes that an attacker has computed for one salt are useless for another salt
-/// *Errors* code::system without memory.
+/// *Errors* code::system if memory is missing.
 [[nodiscard]] bits128 key_of_secret(std::string_view secret, const bits128& salt);
 
 /// Compares two hashes in a time that does not depend on their contents.

@@ -52,9 +52,9 @@ class backend {
   /// Whether the present group of torch with this name was added.
   [[nodiscard]] bool knows(const std::string& name) { return find(name) != nullptr; }
   void add(std::shared_ptr<group> made, const std::string& name);
-  /// Removes the groups that torch has destroyed, and those of their views that have no handle. Returns the slots that
-  /// are still in use. Waits for the work of the GPU if necessary. While a stream is captured, the function does not
-  /// wait, and keeps views that enqueued work may use.
+  /// Removes the groups that torch has destroyed, and their views without a handle. Returns the slots that are still in
+  /// use. Waits for the work of the GPU if necessary. While a stream is captured, the function does not wait, and keeps
+  /// views that enqueued work may use.
   /// *Callers* without the GIL.
   [[nodiscard]] std::vector<std::size_t> retire_groups();
 

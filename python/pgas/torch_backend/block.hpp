@@ -56,7 +56,7 @@ class block {
   std::map<const pgas::torch_backend::group*, std::shared_ptr<group_view>> views;
   /// Whether the pad has been zeroed. The first rendezvous zeroes the pad.
   bool zeroed = false;
-  /// Whether the memory is of the pool of a capture. Then only the graph of this capture uses the memory again.
+  /// Whether the memory belongs to the pool of a capture. If so, only the graph of this capture uses the memory again.
   bool of_graph = false;
 
  private:

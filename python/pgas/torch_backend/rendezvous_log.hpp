@@ -28,7 +28,8 @@ struct rendezvous_page {
   static constexpr std::uint64_t failed = ~std::uint64_t{0};
   std::atomic<std::uint64_t> calls;
   /// The last call in which another rank relies on this rank, or `failed` after a wait of this rank has failed. For
-  /// each call only one of the two happens, so no rank enters a collective without the others.
+  /// each call, either another rank relies on this rank or the wait of this rank fails, so no rank enters a collective
+  /// without the others.
   std::atomic<std::uint64_t> relied_on;
   std::array<rendezvous_record, length> records;  ///< a ring
 };
@@ -65,7 +66,8 @@ class rendezvous_log {
   void await_room(std::uint64_t number, const world& of) const;
   void compare(std::size_t rank, std::uint64_t up_to);
   void throw_difference() const;
-  /// Lets the wait of a call fail, unless another rank relies on this rank. Then all ranks have made the call.
+  /// Lets the wait of a call fail, unless another rank relies on this rank. If another rank relies on it, all ranks
+  /// have made the call.
   [[nodiscard]] bool fail_wait(std::uint64_t number);
   /// *Errors* wait_timeout if the wait of a rank has failed.
   void refuse_failed(std::uint64_t number) const;

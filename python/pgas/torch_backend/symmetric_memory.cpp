@@ -78,7 +78,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   explicit allocator(c10::DeviceType type) : type_(type) {}
 
   void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
-    const without_gil free;  // the call may wait for kernels, and the kernels for a thread that needs the GIL
+    const without_gil free;  // the call can wait for kernels, and a kernel can wait for a thread that needs the GIL
     return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
   }
   void free(void* buffer) override {

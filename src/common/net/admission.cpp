@@ -15,7 +15,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr int most_accepted_at_once = 64;  // so that the loop also serves connections that are already open
+constexpr int most_accepted_at_once = 64;  // a limit, so that the loop also serves open connections
 constexpr milliseconds pause_without_descriptors{100};
 
 }  // namespace

@@ -41,8 +41,8 @@ class admission {
   };
   /// @param on_proven takes a connection whose other side is authenticated: the other side knows the job's key
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
-  /// introduced itself may have chosen another connection. So it is not reported if it closes the connection, or if
-  /// refuse_all() does.
+  /// introduced itself has possibly chosen another connection. It is therefore not reported if it closes this
+  /// connection, or if refuse_all() closes this connection.
   /// @param key must outlive the object
   admission(event_loop& loop, std::span<const std::byte> key, int me, const limits& most,
             std::function<void(caller)> on_proven,
@@ -71,8 +71,8 @@ class admission {
   void receive(place who);
   void refuse(place who, const std::string& why);
   caller remove(place who);
-  /// Closes the oldest connection that has sent no data; if all have sent data, the oldest one. False if no such
-  /// connection exists.
+  /// Closes the oldest connection that has sent no data; if all connections have sent data, closes the oldest
+  /// connection. Returns false if there is no connection to close.
   /// @param host only connections of this host are closed; null: connections of all hosts
   bool make_room(const std::string* host);
 

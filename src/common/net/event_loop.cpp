@@ -86,7 +86,7 @@ void event_loop::post(std::function<void()> work) {
 }
 
 void event_loop::end() {
-  std::vector<std::function<void()>> never_done;  // destroyed after the lock is released
+  std::vector<std::function<void()>> never_done;  // the functions are destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   ended_ = true;
   never_done.swap(posted_);
@@ -127,7 +127,7 @@ void event_loop::run_once(std::optional<clock::time_point> wake) {
     call(static_cast<int>(one.data.u64 & 0xffffffffu), static_cast<std::uint32_t>(one.data.u64 >> 32),
          static_cast<short>(one.events));
   }
-  for (std::size_t i = 0; i < plain_.size(); ++i)  // by index, because a handler may forget its file
+  for (std::size_t i = 0; i < plain_.size(); ++i)  // by index, because a handler may change the list
     if (const int fd = plain_[i]; ready_file(fd)) call(fd, find(fd)->generation, find(fd)->events);
 
   std::vector<std::function<void()>> work;

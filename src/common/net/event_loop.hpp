@@ -56,7 +56,7 @@ class event_loop {
   struct watched {
     std::shared_ptr<handler> react;
     short events = 0;                         ///< the watched events; the kernel has 0 during a pause
-    std::uint32_t generation = 0;             ///< distinguishes a descriptor from an earlier one of the same number
+    std::uint32_t generation = 0;             ///< differs for descriptors that have the same number one after another
     bool plain = false;                       ///< a regular file: always ready, and refused by epoll
     std::optional<clock::time_point> paused;  ///< the end of the pause
   };

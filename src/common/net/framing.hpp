@@ -100,7 +100,7 @@ class frame_reader {
   std::optional<frame_cipher> cipher_;
   Header header_;
   std::vector<std::byte> buffer_;       ///< the received part of the message, and free space
-  std::span<const std::byte> message_;  ///< in the buffer, once it is complete
+  std::span<const std::byte> message_;  ///< the part of buffer_ with the message, once the message is complete
   std::size_t size_ = 0;  ///< the size of the message as it is sent; known after its beginning has arrived
   std::size_t have_ = 0;
   bool complete_ = false;

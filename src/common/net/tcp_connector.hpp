@@ -40,7 +40,7 @@ class tcp_attempt {
   /// Whether the PE is authenticated, and this side waits for the PE's welcome.
   [[nodiscard]] bool awaits_welcome() const noexcept { return talk_ && due_ == clock::time_point::max(); }
   /// Ends the attempt. If the connection is made, first sends the hello, because the other side reports a connection
-  /// that is closed without a word.
+  /// that is closed before a hello.
   void stop();
   /// The time limit of the attempt. After a failure, the time of the failure.
   [[nodiscard]] clock::time_point due() const noexcept { return due_; }
