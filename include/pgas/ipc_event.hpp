@@ -80,9 +80,9 @@ class PGAS_API ipc_event {
   [[nodiscard]] void* cuda_event() const;
 
   /// Records the event in a stream of the GPU (a `cudaStream_t`), as `cudaEventRecord` does. The call waits while 1024
-  /// records of all processes are in progress. *On return* the number of the record among the records of all processes,
-  /// from 1. *Errors* capturing: a graph cannot record an interprocess event; peer_lost as wait(); wait_timeout if
-  /// another process was stopped for 10 s while it recorded.
+  /// records of all processes are in progress. Returns the number of the record; the records of all processes are
+  /// numbered together, from 1. *Errors* capturing: a graph cannot record an interprocess event; peer_lost as wait();
+  /// wait_timeout if another process was stopped for 10 s while it recorded.
   std::uint64_t record(void* stream);
   /// The number of record() calls of all processes. A process that needs record n polls until records() is at least n,
   /// and then calls wait().

@@ -32,13 +32,13 @@ struct launch_config {
   /// Use this setting for a short kernel on which other work depends while long kernels fill the GPU. The setting has
   /// no effect on the host heap.
   bool urgent = false;
-  /// @brief Whether the kernel may start before the preceding launch of the stream ends. If so, the kernel starts when
-  /// the preceding launch calls trigger_next_launch() (`device/launch_order.hpp`).
+  /// @brief Whether the kernel may start before the preceding launch of the stream ends. With this setting, the kernel
+  /// starts when the preceding launch calls trigger_next_launch() (`device/launch_order.hpp`).
   ///
-  /// The kernel must not access memory that the preceding kernel accesses until it has called await_earlier_launches().
-  /// At least one block must call await_earlier_launches(), because later work of the stream waits for this launch
-  /// only. The kernel must not use this_grid(). Use this setting for long work beside a short kernel that waits for
-  /// peers.
+  /// Until the kernel has called await_earlier_launches(), it must not access memory that the preceding kernel
+  /// accesses. At least one block must call await_earlier_launches(), because later work of the stream waits for this
+  /// launch only. The kernel must not use this_grid(). Use this setting for long work beside a short kernel that waits
+  /// for peers.
   bool overlaps = false;
 };
 
@@ -58,14 +58,14 @@ struct launch_config {
 /// run to hide memory latency. On the host heap, too, a block has at most `max_threads` threads.
 ///
 /// The number of blocks is limited. The limit depends on the kernel's registers and shared memory, on the GPU's
-/// multiprocessors, and on the number of PEs that run on the GPU at the same time. This number of PEs includes the PEs
-/// of this process and, under MPS, the PEs of all processes. If n PEs run on the GPU at the same time, each PE gets a
-/// grid on 1/n of the multiprocessors that it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces the number of
-/// multiprocessors: it does not give the processes different multiprocessors. Without MPS, processes share the GPU by
-/// time slices. Kernels of different processes may wait for one another, but each wait takes a time slice. In a world
-/// with proxied PEs the limit is one or a few blocks lower: the proxy executes the commands of proxied PEs by a kernel
-/// of one warp, and blocks sometimes wait for that kernel. The limit does not account for other work of the program on
-/// the GPU, such as work on other streams. Leave resources for the other work of the program.
+/// multiprocessors, and on the number of PEs that run on the GPU at the same time. The number of PEs on the GPU
+/// includes the PEs of this process and, under MPS, the PEs of all processes. If n PEs run on the GPU at the same time,
+/// each PE gets a grid on 1/n of the multiprocessors that it may use. CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only reduces
+/// the number of multiprocessors: it does not give the processes different multiprocessors. Without MPS, processes
+/// share the GPU by time slices. Kernels of different processes may wait for one another, but each wait takes a time
+/// slice. In a world with proxied PEs the limit is one or a few blocks lower: the proxy executes the commands of
+/// proxied PEs by a kernel of one warp, and blocks sometimes wait for that kernel. The limit does not account for other
+/// work of the program on the GPU, such as work on other streams. Leave resources for the other work of the program.
 ///
 /// Joining a world loads the kernels that the program passes to launch(), and the library's kernels, and reserves
 /// memory for their stacks. The program must load all other kernels, also kernels of libraries that are loaded later,
@@ -76,7 +76,7 @@ struct launch_config {
 ///
 /// With drivers of CUDA 12.3 and later, the GPU prepares a kernel that was compiled for sm_90 or later while the
 /// preceding kernel of the stream ends. The kernel begins when the preceding kernel has ended and its stores are
-/// visible. Blocks of the kernel start earlier only if the preceding kernel is the program's own and calls
+/// visible. Blocks of the kernel start earlier only if the preceding kernel is a kernel of the program and calls
 /// trigger_next_launch().
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied.

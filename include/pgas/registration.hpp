@@ -22,8 +22,8 @@ class world;
 /// @brief Gives memory of every member a second address, at the same offset in the slots of all members.
 ///
 /// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take the
-/// alias. Loads and stores through either address access the same memory. On GPUs a store of a kernel through one
-/// address may be invisible through the other address until that kernel ends (CUDA C++ Programming Guide, "Virtual
+/// alias. Loads and stores through either address access the same memory. On GPUs, a store of a kernel through one
+/// address is possibly invisible through the other address until the kernel ends (CUDA C++ Programming Guide, "Virtual
 /// Aliasing Support"): a kernel must use only one of the two addresses.
 ///
 /// The registration keeps the registered pieces of memory alive, even if their owner frees them. One piece of memory
@@ -55,8 +55,8 @@ class world;
 /// @brief Like register_symmetric(), for all PEs, with a preferred address.
 ///
 /// The alias is `preferred` if that address is in this PE's slot, a multiple of the granularity, and free on all PEs;
-/// so a program can reuse the address of an alias that it has unregistered. If `preferred` does not meet these
-/// conditions, the alias is at the next free address. If PEs prefer different offsets, the highest offset is used.
+/// so a program can reuse the address of an alias that it has unregistered. If the alias cannot be at `preferred`, it
+/// is at the next free address. If PEs prefer different offsets, the highest offset is used.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes, const void* preferred);
 
 /// @brief Unmaps the alias.
@@ -127,10 +127,10 @@ PGAS_API void count_registrations(const world& w, const wanted<registration_usag
 /// at any time, and in a different order on each member. Neither of them waits. Destruction and release() have no
 /// effect after the team was destroyed or the PE has left the world.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls that
-/// collect_released() names, so a late store of a peer never faults. The pieces live as long as the alias. If a member
-/// never releases a registration, all members keep the addresses and the pieces of the registration until the team is
-/// destroyed or the members leave the world. If addresses run out, register_symmetric() names a PE that has not
-/// released its registration.
+/// collect_released() names, so a late store of a peer never faults. The registered pieces of memory live as long as
+/// the alias. If a member never releases a registration, all members keep the addresses and the pieces of the
+/// registration until the team is destroyed or the members leave the world. If addresses run out, register_symmetric()
+/// names a PE that has not released its registration.
 class PGAS_API registration {
  public:
   registration() = default;

@@ -5,9 +5,10 @@
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
-/// Functions whose names end in `_nbi` return when the operation is enqueued. Their local memory must stay valid and
-/// unchanged until quiet(). Operations on direct peers run in the order of the calls; device/MEMORY_MODEL.md describes
-/// the order for proxied peers. Functions without `_nbi` return when the operation is complete at its target.
+/// Functions whose names end in `_nbi` return when the operation is enqueued. The local memory of `_nbi` functions must
+/// stay valid and unchanged until quiet(). Operations on direct peers run in the order of the calls;
+/// device/MEMORY_MODEL.md describes the order for proxied peers. Functions without `_nbi` return when the operation is
+/// complete at its target.
 ///
 /// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the
 /// first failure of the world. The functions check all arguments first.

@@ -49,7 +49,7 @@ enum class access : unsigned char { read_only, read_write };
 ///
 /// The descriptor of a pool is for the whole pool: a process with the descriptor can access all present and later
 /// allocations of the pool. Memory of pools therefore always requires `allow`; a separate pool for shared memory
-/// exposes the least.
+/// exposes the least memory.
 enum class whole_block : unsigned char { refuse, allow };
 
 /// @brief The options of shared memory.
@@ -221,11 +221,11 @@ struct open_options {
   std::chrono::milliseconds timeout{10'000};
   /// @brief The device that will access the memory.
   ///
-  /// If not set, this is the device that contains the memory. Any GPU that can access the memory's GPU is allowed.
+  /// The default is the device that contains the memory. Any GPU that can access the memory's GPU is allowed.
   std::optional<memory_place> place = std::nullopt;
   /// @brief Whether opened_memory::open() waits until the memory is ready.
   ///
-  /// If false, the program calls opened_memory::wait() before it uses the memory.
+  /// If false, the program must call opened_memory::wait() before it uses the memory.
   bool wait_until_ready = true;
 };
 
@@ -243,10 +243,10 @@ struct [[gnu::visibility("hidden")]] members_of<open_options>
 ///
 /// *Callers* any thread; one thread at a time for each object. A child of fork() may only call the destructor, which
 /// does nothing there.
-/// *Memory* a process maps the same memory once, even if it opens the memory several times. The destructor of the last
-/// object unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the host
-/// heap. The destructor does not wait for enqueued work. The memory stays readable and writable after the exporter has
-/// freed it or has died.
+/// *Memory* a process maps the same memory only once, even if it opens the memory several times. The destructor of the
+/// last object unmaps the memory after all work that was enqueued before the destructor, on GPUs or on streams of the
+/// host heap. The destructor does not wait for enqueued work. The memory stays readable and writable after the exporter
+/// has freed it or has died.
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
@@ -277,7 +277,7 @@ class PGAS_API opened_memory {
 
   /// @brief The memory in this process.
   [[nodiscard]] void* data() const noexcept;
-  /// @brief The size in bytes, as the exporter's shared_memory::size().
+  /// @brief The size in bytes, equal to the exporter's shared_memory::size().
   [[nodiscard]] std::size_t size() const noexcept;
   /// @brief Whether there is memory.
   [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
@@ -307,7 +307,7 @@ class PGAS_API opened_memory {
   /// @brief Makes the stream wait until all records (at least one) that the exporter has enqueued by now have been
   /// reached.
   ///
-  /// Later work of the stream sees the contents of the memory at these records, or newer contents.
+  /// Later work of the stream sees the contents of the memory at the awaited records, or newer contents.
   ///
   /// @param stream a `cudaStream_t` of the GPU that uses the memory; for host memory as in timeline::wait()
   /// @throws error invalid_argument without a timeline; as timeline::wait(). A stream of a GPU continues if the

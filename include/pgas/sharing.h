@@ -5,8 +5,8 @@
 /// pgas_sharing_error() returns the text.
 ///
 /// Structs grow at their end in later versions. Inline functions of this header pass the size of the program's struct
-/// to the library, by the functions whose names end in `_sized`. Other languages call these functions directly. Set all
-/// members of a struct that you do not use to 0, for example by `= {0}`.
+/// to the library, by the functions whose names end in `_sized`. Other languages call the functions whose names end in
+/// `_sized` directly. Set all members of a struct that you do not use to 0, for example by `= {0}`.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -3,9 +3,9 @@
 /// the host heap it is a thread with a queue. The operations on streams are in stream_rma.hpp, stream_signal.hpp,
 /// stream_wait.hpp, stream_atomic.hpp and collective.hpp.
 ///
-/// A CUDA graph can capture a CUDA stream. Enqueued work then becomes part of the graph, which can be replayed any
-/// number of times. A call that would have to wait for a stream in a capture throws code::capturing and does not change
-/// the capture. Calls on other streams do not disturb a capture of any mode.
+/// A CUDA graph can capture a CUDA stream. During a capture, enqueued work becomes part of the graph, which can be
+/// replayed any number of times. A call that would have to wait for a stream in a capture throws code::capturing and
+/// does not change the capture. Calls on other streams do not disturb a capture of any mode.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

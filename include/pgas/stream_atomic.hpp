@@ -2,9 +2,9 @@
 /// Atomic operations that a stream executes in its order. device/atomic.hpp describes the types and the meaning of the
 /// operations.
 ///
-/// Fetching functions write the old value to `*result`, which is memory of this PE. Kernels must be able to write the
-/// memory of `*result`: it is in the heap, GPU memory or pinned host memory; on the host heap, in any memory. The old
-/// value is valid once the stream has executed the operation.
+/// Fetching functions write the old value to `*result`, which is memory of this PE. `*result` must be memory that
+/// kernels can write: the heap, GPU memory or pinned host memory; on the host heap, any memory. The old value is valid
+/// once the stream has executed the operation.
 ///
 /// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete before later work
 /// begins. *Errors* as in stream_rma.hpp.

@@ -1,6 +1,6 @@
 /// @file
-/// One-sided operations on a stream: the names of rma.hpp with a stream after the world. A call enqueues the operation
-/// and returns. CUDA graphs can capture all operations.
+/// One-sided operations on a stream. The functions have the names of rma.hpp and take a stream after the world. A call
+/// enqueues the operation and returns. CUDA graphs can capture all operations.
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. Local memory must stay valid,
 /// and sources unchanged, until the stream has executed the operation. Pageable memory is slow: CUDA copies a pageable

@@ -1,6 +1,6 @@
 /// @file
-/// Signals on a stream: the names of signal.hpp with a stream after the world. A call enqueues the operation and
-/// returns. CUDA graphs can capture all operations.
+/// Signals on a stream. The functions have the names of signal.hpp and take a stream after the world. A call enqueues
+/// the operation and returns. CUDA graphs can capture all operations.
 ///
 /// *Callers* any thread. *Order* the operation follows earlier work of the stream, and is complete before later work
 /// begins. *Errors* as in stream_rma.hpp.

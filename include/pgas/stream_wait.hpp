@@ -1,6 +1,6 @@
 /// @file
-/// Waits on a stream: the names of wait.hpp with a stream after the world. A call enqueues the wait and returns. CUDA
-/// graphs can capture all waits.
+/// Waits on a stream. The functions have the names of wait.hpp and take a stream after the world. A call enqueues the
+/// wait and returns. CUDA graphs can capture all waits.
 ///
 /// *Callers* any thread. *Order* the wait follows earlier work of the stream, and is complete before later work begins.
 /// *Errors* as in stream_rma.hpp.

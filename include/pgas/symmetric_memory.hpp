@@ -104,7 +104,7 @@ class symmetric {
         size_(std::exchange(other.size_, 0)) {}
   /// @brief Calls reset(), then moves the elements.
   ///
-  /// Collective if this object owns elements.
+  /// The call is collective if this object owns elements.
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();

@@ -135,7 +135,7 @@ class PGAS_API team {
   }
   /// @brief The context for kernels that need only loads and stores.
   ///
-  /// Such kernels compile to fewer instructions.
+  /// With this context, kernels compile to fewer instructions.
   ///
   /// *Callers* any thread.
   ///
@@ -151,7 +151,7 @@ class PGAS_API team {
   ///
   /// Collective over this team.
   ///
-  /// @return The new team on its members, an empty team on the others.
+  /// @return The new team on its members, an empty team on the other members of this team.
   /// @throws error invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; after an
   /// error there is no new team. version_mismatch if `how` sets a field that the library does not have.
   [[nodiscard, gnu::visibility("hidden")]] team split_strided(int start, int stride, int size,
@@ -174,7 +174,7 @@ class PGAS_API team {
   [[nodiscard, gnu::visibility("hidden")]] team split(int color, int key, const team_config& how = {}) const {
     return make_by_color(color, key, detail::give(how));
   }
-  /// @brief Creates a team of the listed members in this order.
+  /// @brief Creates a team of the listed members, in the order of the list.
   ///
   /// Collective over this team, with the same list on all members.
   [[nodiscard, gnu::visibility("hidden")]] team split_list(std::span<const int> members,
@@ -183,7 +183,7 @@ class PGAS_API team {
   }
   /// @brief Creates a team of `members`, a list of numbers in this team, in the order of the new team.
   ///
-  /// Only these members make the call, and all pass the same list.
+  /// Only the listed members make the call, and all of them pass the same list.
   ///
   /// *Units* `key` is below 2^62 and the same on all members. Two teams with a common member must have different keys
   /// if they exist, or are created, at the same time. A key can be reused after the destruction of its team and a
@@ -203,9 +203,10 @@ class PGAS_API team {
 
   /// @brief Allocates `count` objects of T on every member, at the same offset.
   ///
-  /// Collective over this team. PEs that are not members have no memory at this offset: host operations on these PEs
-  /// throw outside_heap, and device operations must not address these PEs. In all other respects the call behaves as
-  /// world::allocate(). The team's destruction frees the memory; a symmetric<T> that is destroyed later does nothing.
+  /// Collective over this team. PEs that are not members have no memory at the offset of the allocation: host
+  /// operations on these PEs throw outside_heap, and device operations must not address these PEs. In all other
+  /// respects the call behaves as world::allocate(). The team's destruction frees the memory; a symmetric<T> that is
+  /// destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) const {

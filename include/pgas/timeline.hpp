@@ -30,8 +30,8 @@ class timeline_state;
 /// A timeline, made by this process or opened by a ticket. Move-only; initially empty.
 ///
 /// If the place is a GPU, a stream is a `cudaStream_t` of the application (null: CUDA's default stream). If the place
-/// is the host, a stream is the pgas::stream::native() of a world on the host heap; if the stream is null, the calling
-/// thread performs the operation immediately.
+/// is the host, a stream is the native() of a pgas::stream of a world on the host heap; if the stream is null, the
+/// calling thread performs the operation immediately.
 ///
 /// If the recording process ends or destroys the timeline, every wait for a value that was not recorded ends within a
 /// second. wait_host() then throws peer_lost. When the recording process ends, a waiting stream continues as if the
@@ -96,15 +96,16 @@ class PGAS_API timeline {
   /// Sets the value immediately, from the calling thread. The place may be a GPU or the host. *Order* as record(), for
   /// this thread's earlier work.
   void set(std::uint64_t value);
-  /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch of the graph
-  /// waits for the same value again, so the program must reset the timeline between two launches. *Order* later work of
-  /// the stream sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended without this
-  /// value. On the host, the stream's synchronize() throws peer_lost. If `stream` is null, this call throws peer_lost.
+  /// Makes the stream wait until the value is at least `value`. A graph may contain a wait. Each launch of a graph with
+  /// a wait waits for the same value again, so the program must reset the timeline between two launches. *Order* later
+  /// work of the stream sees the work before record(). *Errors* as record(); peer_lost if the timeline has ended
+  /// without this value. On the host, the stream's synchronize() throws peer_lost. If `stream` is null, this call
+  /// throws peer_lost.
   void wait(void* stream, std::uint64_t value);
   /// The current value. *Order* acquires.
   [[nodiscard]] std::uint64_t query() const;
   /// The value of the last call of record() or set() by any process, even if no stream has reached the record yet. A
-  /// wait for this value waits for all work that the other process has enqueued before its last record.
+  /// wait for the returned value waits for all work that the other process has enqueued before its last record.
   [[nodiscard]] std::uint64_t recorded() const;
   /// Returns when the value is at least `value`. *Order* acquires. *Errors* wait_timeout; peer_lost, naming host and
   /// process, within a second after the end of the process that recorded last, or of the maker if no process has

@@ -29,7 +29,7 @@ class window_state;
 /// address.
 ///
 /// The same memory may be in several windows. A process maps the memory of another member only once, even if several
-/// windows contain the memory. Memory of cuMemCreate is an exception: each window maps this memory again.
+/// windows contain the memory. However, each window maps memory of cuMemCreate separately.
 ///
 /// *Callers* construction is collective over the team. Destruction is local: any thread may destroy the window, at any
 /// time, and in a different order on each member. Destruction does not wait for streams; the memory of other members

@@ -140,14 +140,14 @@ class PGAS_API world {
   /// @throws error asymmetric_call if a PE is in another collective call; wait_timeout if the work on streams continues
   /// for PGAS_JOIN_TIMEOUT after all PEs have called leave(). If PGAS_WAIT_TIMEOUT is set, also wait_timeout if a PE
   /// does not call leave() in this time, or does not continue within the sum of PGAS_WAIT_TIMEOUT and
-  /// PGAS_JOIN_TIMEOUT. After one of these errors the world has failed on all PEs.
+  /// PGAS_JOIN_TIMEOUT. After an error of leave(), the world has failed on all PEs.
   void leave();
   /// @brief Aborts the world on all PEs: waits end, and every later call on any PE throws code::aborted with this
   /// reason.
   ///
-  /// After that, abort() reports the failure to the launcher by bootstrap::abort(), and the launcher ends the job.
-  /// (pgasrun ends the job after its --grace-period.) Launchers with PMIx and MPI may end all processes, including this
-  /// process, before this call returns.
+  /// abort() also reports the failure to the launcher by bootstrap::abort(), and the launcher ends the job. (pgasrun
+  /// ends the job after its --grace-period.) Launchers with PMIx and MPI may end all processes, including this process,
+  /// before this call returns.
   ///
   /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;
@@ -223,7 +223,7 @@ class PGAS_API world {
   }
   /// @brief The context for kernels that need only loads and stores.
   ///
-  /// Such kernels compile to fewer instructions.
+  /// With this context, kernels compile to fewer instructions.
   ///
   /// @throws error peer_unreachable, naming a PE: loads and stores do not reach all PEs at evenly spaced addresses.
   /// version_mismatch as context().
@@ -276,8 +276,8 @@ class PGAS_API world {
                                      initialize how = initialize::no);
   /// @brief Changes the size of an allocation.
   ///
-  /// Collective. The contents are kept up to the smaller size; the rest is not initialised. A null pointer allocates; a
-  /// size of 0 frees and returns null.
+  /// Collective. The contents are kept up to the smaller size; the rest is not initialised. With a null pointer, the
+  /// call allocates. With a size of 0, the call frees the allocation and returns null.
   ///
   /// *Memory* the old address is invalid afterwards, unless the call returns it. *Order* as barrier_all().
   ///
@@ -352,7 +352,7 @@ class PGAS_API world {
   /// @brief Waits for stream().
   ///
   /// @throws error failures in its kernels: peer_lost, aborted, wait_timeout (the message names the word and the
-  /// expected value). If checks are on: also wrong arguments of device operations.
+  /// expected value). If checks are on, also wrong arguments of device operations.
   void synchronize();
 
   /// @brief The implementation, for functions of the library.

@@ -32,14 +32,15 @@ struct peer_stats {
   bool direct = true;        ///< the route: true for loads, stores and copies, false for the proxy
   operation_counts host;     ///< operations that threads of the host called
   operation_counts streams;  ///< operations enqueued on streams; operations of a CUDA graph count once, at the capture
-  /// @brief The commands that the proxy has received for that PE from kernels, streams and host threads of this PE.
+  /// @brief The commands that the proxy has received for the target PE from kernels, streams and host threads of this
+  /// PE.
   ///
   /// A strided or long operation can be several commands. A list counts as one operation for each command, not for each
   /// block. signal_set() and signal_add() count as atomic operations
   /// here.
   operation_counts proxy;
-  /// @brief Time since the last message of the control plane from that PE, including heartbeats. -1: the PE is on this
-  /// host, where the operating system reports the end of a process.
+  /// @brief Time since the last message of the control plane from the other PE, including heartbeats. -1: the PE is on
+  /// this host, where the operating system reports the end of a process.
   std::chrono::milliseconds silence{-1};
 };
 

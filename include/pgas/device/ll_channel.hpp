@@ -67,7 +67,7 @@ class ll_channel {
   /// @brief Opens this side of a channel with PE `pe`, which may be this PE.
   ///
   /// *Callers* all threads of the group `g`, converged; only one group at a time may use a box. If groups of one kernel
-  /// use a box one after another, the program must synchronize them.
+  /// use a box one after another, the program must synchronize the groups.
   /// *Memory* `in` and `out` are symmetric memory of ll_lines<T>(g.size()) lines each. `in` is this PE's box for
   /// messages from PE `pe`. `out` is the box of PE `pe` for messages from this PE, given as an address on this PE. `in`
   /// and `out` may be equal if both PEs use the box for no other channel. Between the last message and the freeing or
@@ -114,11 +114,11 @@ class ll_channel {
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
 /// *Order* the message does not order accesses to other memory: the receiver possibly does not see earlier puts and
-/// stores. To order these, use put_signal().
+/// stores. To send data in order with a signal, use put_signal().
 /// *Errors* the thread must not send a second message before it has received a message from the other PE. If checks are
-/// on or the other PE is proxied, a second message before that ends the thread with a record. Without checks and to a
-/// direct PE, the second message can overwrite the first message. In this case the other PE's wait never succeeds, and
-/// the record of this wait names this PE.
+/// on or the other PE is proxied, a second message that is sent too early ends the thread with a record. Without
+/// checks, a second message to a direct PE can overwrite the first message. If the second message overwrites the first
+/// message, the other PE's wait never succeeds, and the record of this wait names the sender.
 template <PGAS_IS(ll_type) T>
 PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type_identity_t<T>& value) {
   const std::uint32_t number = ++channel.now_.sent;
@@ -137,7 +137,7 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
 /// *Callers* the thread that opened the channel. *Order* the receive orders only the message, not accesses to other
 /// memory. *Errors* ends the thread with a record that names the other PE when the world is aborted or the deadline
 /// passes. With checks on, or if the other PE is proxied, the call also ends the thread if this thread receives twice
-/// without a send in between. Without this error, both PEs would wait forever.
+/// without a send in between. If the call did not end the thread, both PEs would wait forever.
 ///
 /// @return The value.
 template <PGAS_IS(ll_type) T>
@@ -189,7 +189,7 @@ class ll_team_channel {
   /// @brief Opens this PE's side.
   ///
   /// *Callers* all threads of the group `g`, converged; only one group at a time may use a box. If groups of one kernel
-  /// use a box one after another, the program must synchronize them.
+  /// use a box one after another, the program must synchronize the groups.
   /// *Memory* `box` is symmetric memory of ll_lines<T>(g.size(), team.n_pes()) lines, at the same offset on all
   /// members. Between the last message and the freeing or clearing of the box, the program must call a barrier.
   /// *Errors* if checks are on, a box outside the heap or a team that does not contain this PE ends the group.
@@ -208,10 +208,10 @@ class ll_team_channel {
   /// *Units* `rounds.begun` is 0 for a box of zeros, and the same for all threads and members. A thread that skips
   /// rounds must skip an even number of rounds.
   /// *Order* before a thread begins a round, it must have received the messages of the previous round from all other
-  /// members. The thread may receive these messages on two channels: the channel by which it has sent its own message
-  /// of the previous round, or a channel opened later whose `rounds.begun` includes that round. If a round begins too
-  /// early, its messages can overwrite messages for which a member still waits. Either all channels of a box use this
-  /// constructor, or none does.
+  /// members. The thread may receive the messages of the previous round on either of two channels: the channel by which
+  /// it has sent its own message of the previous round, or a channel opened later whose `rounds.begun` includes that
+  /// round. If a round begins too early, its messages can overwrite messages for which a member still waits. Either all
+  /// channels of a box use this constructor, or none does.
   /// *Errors* as above. With checks on, a round that begins too early ends the thread with a record that names the box,
   /// the round, and a member whose message of the previous round was not received.
   template <PGAS_IS(group) G>

@@ -24,7 +24,7 @@ using lock_t = std::uint64_t;
 /// *Order* acquires: all accesses that earlier holders made before their clear_lock(), including puts to any PE, are
 /// visible.
 /// *Errors* ends the thread with a record (operation::lock) when the world is aborted or the deadline passes. The
-/// record names the predecessor in the queue, or this PE if another of its threads holds the lock.
+/// record names the predecessor in the queue, or this PE if another thread of this PE holds the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));

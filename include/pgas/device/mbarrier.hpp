@@ -41,7 +41,7 @@ class mbarrier {
   /// A phase is complete when `arrivals` threads have arrived and the announced bytes have arrived; then the next phase
   /// begins.
   ///
-  /// *Callers* one thread. The other threads must synchronize with this thread before they use the word.
+  /// *Callers* one thread. Before other threads use the word, they must synchronize with the calling thread.
   PGAS_FN void init(std::uint32_t arrivals) const { detail::mbarrier_init(detail::mbarrier_at(word_), arrivals); }
   /// @brief Turns the word into ordinary memory again.
   ///
@@ -59,8 +59,8 @@ class mbarrier {
   ///
   /// The first phase has parity 0.
   ///
-  /// *Order* if the phase is complete, the bytes of the phase are visible, and also the accesses of the arrived threads
-  /// before their arrival.
+  /// *Order* if the phase is complete, the bytes of the phase and the accesses that the arrived threads made before
+  /// their arrival are visible.
   ///
   /// @return Whether the phase is complete.
   [[nodiscard]] PGAS_FN bool test(std::uint32_t parity) const {

@@ -21,8 +21,8 @@
 ///
 /// Each side receives one message for each message that it sends, in either order; a side without data sends an empty
 /// message. A message also acknowledges the previous message in the other direction. A channel has no other
-/// acknowledgement and needs no reset. A CUDA graph may repeat the kernel. The lengths of the two messages may differ,
-/// but sender and receiver must agree on the length of each message.
+/// acknowledgement and needs no reset. A CUDA graph may repeat the kernel. The messages of the two directions may
+/// differ in length, but sender and receiver must agree on the length of each message.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -79,7 +79,8 @@ class packet_channel {
 /// *On return* this thread's part of `src` has been read; other threads have possibly not read their parts yet.
 /// Synchronize the group before `src` is reused.
 /// *Order* the message follows the group's earlier accesses to `src`. The message does not order accesses to other
-/// memory: the receiver possibly does not see earlier puts and stores. To order these, use put_signal().
+/// memory: the receiver possibly does not see earlier puts and stores. To send data in order with a signal, use
+/// put_signal().
 /// *Errors* ends the group with a record if the message is longer than the channel allows, or if the group sends twice
 /// without a receive in between.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -118,7 +119,7 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 /// *Errors* ends the group with a record that names the other PE when the world is aborted or the deadline passes. If
 /// the other PE has sent fewer than `count` elements, the wait ends in the same way. Two more errors end the group with
 /// a record: a message that is longer than the channel allows, and a second receive before this PE has sent a message.
-/// Without this error, both PEs would wait forever after the second receive.
+/// If a second receive did not end the group, both PEs would wait forever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

@@ -11,8 +11,8 @@ namespace pgas {
 /// @brief The handle of a PE, created by context::peer().
 ///
 /// Operations of the context that created the handle, or of a copy of this context, accept the handle in place of the
-/// PE number. They add the cached distance to an address. Handles work for teams of any kind. A handle is a plain
-/// value, and is valid as long as the context.
+/// PE number. An operation adds the cached distance to an address. Handles work for teams of any kind. A handle is a
+/// plain value, and is valid as long as the context.
 class peer {
  public:
   /// @brief The number of the PE in the team of the context that created the handle.
@@ -24,7 +24,7 @@ class peer {
   std::uintptr_t distance_ = 0;  ///< the distance from this PE's slot to the slot of the PE, in bytes
 };
 
-/// @brief The handle of a PE, created by direct_context::peer(), for operations of that context.
+/// @brief The handle of a PE, created by direct_context::peer(), for operations of the direct_context.
 ///
 /// The PE is load/store accessible.
 class direct_peer {

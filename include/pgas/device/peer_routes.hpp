@@ -14,8 +14,8 @@ namespace pgas::detail {
 /// @brief A table in memory that kernels of this PE read.
 ///
 /// A context without a table reaches all PEs by load and store, at addresses that arithmetic computes. If slots are at
-/// irregular distances, a context has a table even if all PEs are direct. The ring of such a table never contains a
-/// command.
+/// irregular distances, a context has a table even if all PEs are direct. If all PEs are direct, the ring of the table
+/// never contains a command.
 struct routes {
   /// @brief The value in `slots` for a proxied PE.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
@@ -37,7 +37,7 @@ struct routes {
 struct peer_map {
   const std::int32_t* members;  ///< null if the members are evenly spaced
   /// @brief The distance from this PE's slot to the slot of the first member, counted in slots. If `members` is not
-  /// null, this is the distance to the slot of PE 0 of the world.
+  /// null, the field is the distance to the slot of PE 0 of the world.
   std::int32_t first;
   std::int32_t stride;
   std::uint32_t log2_stride;

@@ -1,7 +1,7 @@
 /// @file
 /// Reductions of the members' elements. `reduce_op.hpp` has the operations; programs may define their own function
-/// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` the scans. The following
-/// holds in addition to the rules of `collective.hpp`.
+/// objects. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, and `scan.hpp` has the scans. The
+/// following holds in addition to the rules of `collective.hpp`.
 ///
 /// *Memory* `src` and `dst` are symmetric. Other threads may write `src` before the call if the program orders these
 /// writes before the group's call. `dst` is not written before all members have made the call. `src` and `dst` may be

@@ -43,7 +43,7 @@ concept scan_op = is_scan_op<Op, T>;
 #endif
 
 /// The operations. Each operation has a number, a call operator that combines two values, and a neutral element. With
-/// checks on, collectives compare the numbers.
+/// checks on, collectives compare the numbers of the operations.
 namespace op {
 
 /// @brief Sum: a + b.
@@ -183,7 +183,7 @@ struct bit_xor {
   }
 };
 
-/// @brief The pair with the larger value. If the values are equal, the pair with the smaller index.
+/// @brief The pair with the larger value. If the values are equal, the result is the pair with the smaller index.
 ///
 /// NaN counts as larger than any number, and two NaNs count as equal.
 ///
@@ -203,7 +203,7 @@ struct maxloc {
   }
 };
 
-/// @brief The pair with the smaller value. If the values are equal, the pair with the smaller index.
+/// @brief The pair with the smaller value. If the values are equal, the result is the pair with the smaller index.
 ///
 /// NaN counts as smaller than any number, and two NaNs count as equal.
 ///

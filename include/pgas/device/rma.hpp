@@ -16,7 +16,7 @@
 /// to `dst`. The blocking forms also end with a sync of the group.
 ///
 /// If neighbouring lanes of a warp call the single-thread put() or get() at the same time, with 64 bytes or more each,
-/// eight lanes carry out their copies together. The semantics do not change.
+/// eight lanes carry out their copies together. The semantics of put() and get() do not change.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -21,7 +21,7 @@
 namespace pgas {
 namespace detail {
 
-/// Updates the signal word after all earlier accesses. Sets and additions to one word may be mixed.
+/// Updates the signal word after all earlier accesses. Senders may mix sets and additions on one word.
 PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   if (op == signal_op::add) {
     reduce_add_release(sig, value);
@@ -83,7 +83,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   for (;;) {
     if (!poll_word(ctx, sig, cmp::ge, n, keep, [] { return false; })) return false;
     // Uses a compare-exchange instead of a subtraction, because another thread may have subtracted since the poll. A
-    // compare-exchange does not change the memory order of later additions.
+    // compare-exchange is a read-modify-write, so it does not break the release sequences of additions.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
@@ -118,7 +118,7 @@ template <PGAS_IS(group) G, class Find>
 /// *Memory* `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused.
 /// *Order* a thread that sees the signal also sees the data and all earlier puts and stores of the group's threads, to
 /// any memory and by any route. The caller need not sync the group before the call. Of this PE's earlier signals to
-/// proxied PEs, the thread sees only the signals to PE `pe`.
+/// proxied PEs, a thread that sees the signal sees only the signals to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, pe_or_peer pe) {
@@ -261,7 +261,8 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 /// @brief Waits until this PE's own signal word counts `n` arrivals, and subtracts `n`.
 ///
 /// *Callers* any thread; several threads may take from one word while other threads add to the word.
-/// *Units* `n` is the sum of values added by put_signal() with signal_op::add, signal_add() or an atomic operation.
+/// *Units* `n` is a sum of values. put_signal() with signal_op::add, signal_add() and atomic operations add values to
+/// the word.
 /// *Memory* `sig` is symmetric. *Order* acquires from all additions that the found value contains, including additions
 /// that remain in the word.
 /// *Errors* as wait_until().

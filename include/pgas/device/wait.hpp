@@ -5,8 +5,8 @@
 /// All functions have acquire semantics. On return, the caller sees every write that the writer released by
 /// put_signal() or fence() before it wrote the value that ended the wait. Waits are bounded. When the world is aborted
 /// or the deadline passes, a wait leaves a record for the host and ends the calling thread, or all threads of the
-/// group, as if the kernel had returned. In the group forms all threads of the group pass the same arguments and
-/// receive the same answer. With checks on, tests end the thread, or the group, with a record if a word is misaligned
+/// group, as if the kernel had returned. In the group forms, all threads of the group pass the same arguments and
+/// receive the same result. With checks on, tests end the thread, or the group, with a record if a word is misaligned
 /// or outside the heap.
 ///
 /// A set is an array of words. If `status` is not null, the words i with status[i] != 0 do not belong to the set. Waits
@@ -129,7 +129,7 @@ template <PGAS_IS(wait_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
 /// uses one array.
-/// *Order* acquires from the words whose indices it stores.
+/// *Order* acquires from the words whose indices the function stores.
 ///
 /// @return The number of these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
@@ -267,7 +267,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
 ///
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count` indices; the whole group
 /// uses one array.
-/// *Order* acquires from the words whose indices it stores.
+/// *Order* acquires from the words whose indices the function stores.
 ///
 /// @return The number of these words; 0 if the set is empty.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
