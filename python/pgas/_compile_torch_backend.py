@@ -35,7 +35,7 @@ def file_name() -> str:
 def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str,
              found_in: Sequence[str]) -> list[str]:
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
-    # The options that torch.utils.cpp_extension uses. That module is not used itself, because it needs ninja and nvcc.
+    # The options that torch.utils.cpp_extension uses. The module itself is not used, because it needs ninja and nvcc.
     torch_lib = pathlib.Path(torch.__file__).parent / "lib"
     torch_include = pathlib.Path(torch.__file__).parent / "include"
     headers = [torch_include, torch_include / "torch" / "csrc" / "api" / "include", sysconfig.get_paths()["include"]]

@@ -32,7 +32,8 @@ struct process_status {
 [[nodiscard]] std::optional<process_status> status_of(pid_t pid);
 
 /// The start time of process `pid` of this namespace, in clock ticks after boot. The process id and the start time
-/// identify a process until the machine reboots. 0 if the process does not exist or is a zombie, or without /proc.
+/// identify a process until the machine reboots. 0 if the process does not exist or is a zombie, or if /proc is not
+/// mounted.
 /// *Errors* code::system if this process may open no more files.
 [[nodiscard]] std::uint64_t process_start(pid_t pid);
 

@@ -40,12 +40,12 @@ class backend {
   /// The block that contains an address. *Errors* invalid_argument if no block contains the address.
   [[nodiscard]] block_table::place place_of(const void* address);
 
-  /// Collective over the group: the group's view of the block of an address, and the offset of the address in the
-  /// block.
+  /// Collective over the group: returns the group's view of the block that contains an address, and the offset of the
+  /// address in the block.
   [[nodiscard]] std::pair<std::shared_ptr<group_view>, std::size_t> rendezvous(const void* address,
                                                                                const std::optional<std::string>& group);
-  /// The symmetric address for an address in a block with which the group has made a rendezvous, for a collective of
-  /// the group. Local. @param compare whether the address is compared with the addresses of the other ranks, as in a
+  /// For a collective of the group: the symmetric address of an address in a block with which the group has made a
+  /// rendezvous. Local. @param compare whether the address is compared with the addresses of the other ranks, as in a
   /// rendezvous
   [[nodiscard]] std::byte* alias(const void* address, const std::string& group, bool compare);
 

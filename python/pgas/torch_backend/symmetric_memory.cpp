@@ -104,7 +104,7 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   int64_t get_alloc_id(void* buffer) {
     const auto found = backend::get().blocks().find(buffer);
     return found ? static_cast<int64_t>(found->offset)
-                 : -1;  // torch compares this value; the group's log compares more
+                 : -1;  // torch compares this value; the group's log compares more data
   }
 
  private:

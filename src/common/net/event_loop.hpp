@@ -49,7 +49,8 @@ class event_loop {
   /// Makes run_once() return soon. Allocates no memory.
   void wake() noexcept { ::eventfd_write(bell_.get(), 1); }
 
-  /// Waits for events, at most until `wake`, and handles them. Allocates nothing. *Errors* system; those of handlers.
+  /// Waits for events, at most until `wake`, and handles them. Allocates nothing. *Errors* system; the errors of
+  /// handlers.
   void run_once(std::optional<clock::time_point> wake);
 
  private:

@@ -36,8 +36,8 @@ struct connect_result {
 
 /// The result of receive_some(): the part is complete, the part is incomplete, or the stream has ended.
 enum class receipt { whole, partly, ended };
-/// Receives bytes into `into` from position `have` on, without waiting, and advances `have`. An error also gives
-/// `ended`.
+/// Receives bytes into `into` from position `have` on, without waiting, and advances `have`. After an error, the result
+/// is also `ended`.
 [[nodiscard]] receipt receive_some(int fd, std::span<std::byte> into, std::size_t& have);
 
 }  // namespace pgas::detail

@@ -28,8 +28,8 @@ class tcp_attempt {
   tcp_attempt(const stream_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
       : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
 
-  /// Begins to connect. May be called after an earlier attempt. One limit bounds the connection, the other bounds the
-  /// answer.
+  /// Begins to connect. May be called after an earlier attempt. One limit bounds the time to connect, and the other
+  /// limit bounds the time to the answer.
   void start(milliseconds to_connect, milliseconds to_answer);
   /// Advances the attempt without blocking. The attempt fails at the time due(). Returns true when the PE is
   /// authenticated and, if a welcome is expected, has sent the welcome. After that, take() returns the connection.
@@ -65,7 +65,7 @@ class tcp_attempt {
   milliseconds to_answer_{};
   std::string problem_ = "not tried yet";
   std::optional<code> verdict_;
-  std::string reason_;  ///< the reason of the verdict
+  std::string reason_;  ///< the reason for the verdict
 };
 
 /// Tries all addresses of a PE at the same time, and repeats failed attempts, until the PE is authenticated at one
@@ -82,7 +82,7 @@ class tcp_connector {
   [[nodiscard]] bool advance();
   [[nodiscard]] proven_socket take() { return chosen_->take(); }
 
-  /// The arguments for poll(), until advance() has work.
+  /// The arguments with which poll() waits until advance() has work.
   [[nodiscard]] std::vector<pollfd> awaited() const;
   /// The time at which advance() has work, unless a descriptor is ready earlier.
   [[nodiscard]] clock::time_point due() const;
