@@ -90,7 +90,7 @@ PGAS_API std::size_t collect_released(world& w);
 struct registration_usage {
   std::size_t registered = 0;  ///< number of registrations that have not ended
   std::size_t bytes = 0;       ///< bytes of the registrations that have not ended, in each member's slot
-  std::size_t released = 0;    ///< number that this PE has released but, as far as it knows, not every member
+  std::size_t released = 0;    ///< registrations that this PE has released, but another member, as far as known, not
 };
 namespace detail {
 template <>

@@ -39,7 +39,7 @@ struct pe_info {
   int pid = 0;               ///< process id of the PE on that host
   int local_rank = 0;        ///< number among the PEs of its host
   std::string device;        ///< "NVIDIA H200", "host memory"
-  std::string device_uuid;   ///< equal for PEs that share a device
+  std::string device_uuid;   ///< id of the device; equal for PEs that share a device
   bool direct = true;        ///< whether loads and stores reach the PE's heap (direct peer); if not, the proxy is used
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
   bool time_sliced = false;  ///< whether the PE's GPU is shared between processes by time slices, without MPS

@@ -65,8 +65,8 @@ class sender_lock {
     ::clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += longest_lock_seconds;
     int result = ::pthread_mutex_timedlock(&page_.lock, &limit);
-    // The process that has ended while it held the lock had not moved the end of the ring, so the ring does not contain
-    // its message.
+    // The process ended while it held the lock, before it moved the end of the ring. The ring therefore does not
+    // contain the message of this process.
     if (result == EOWNERDEAD) result = ::pthread_mutex_consistent(&page_.lock);
     if (result == ETIMEDOUT)
       throw error(code::wait_timeout, "another sender has held the lock of the other agent's mailbox for " +

@@ -92,7 +92,8 @@ template <PGAS_IS(wait_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* acquires from the word with the returned index.
 ///
-/// @return The index of the word, or no_index. If several words qualify, repeated calls eventually return each index.
+/// @return The index of the word, or no_index. If several words qualify, repeated calls eventually return the index of
+/// each of these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, detail::type_identity_t<T> value) {
@@ -230,7 +231,7 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 /// *Callers* all threads of the group `g`, converged. *Order* acquires.
 ///
 /// @return The index of a word that satisfies the comparison; no_index if the set is empty. If several words qualify,
-/// repeated calls eventually return each index.
+/// repeated calls eventually return the index of each of these words.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, detail::type_identity_t<T> value) {

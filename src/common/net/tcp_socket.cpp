@@ -20,7 +20,7 @@ void set_option(int fd, int level, int name, int value) {
 
 unique_fd new_socket(int family) { return unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-/// Opens one socket for both families if the host has IPv6, otherwise one for IPv4.
+/// If the host has IPv6, opens one socket for both families; otherwise opens a socket for IPv4.
 std::optional<tcp_listener> open_anywhere(std::uint16_t port) {
   std::optional<tcp_listener> both = tcp_listener::open(tcp_address::any(AF_INET6, port));
   return both || errno == EADDRINUSE ? std::move(both) : tcp_listener::open(tcp_address::any(AF_INET, port));

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t no_offset = ~std::uint64_t{0};
 
 /// The details of an event, as numbers. Fields that do not apply keep their defaults.
 struct event_facts {
-  std::int64_t begin = 0;  ///< in nanoseconds, on the clock of the PE; in a file, on the clock of PE 0
+  std::int64_t begin = 0;  ///< start in nanoseconds, on the clock of the PE; in a file, on the clock of PE 0
   std::int64_t end = 0;    ///< equal to `begin` for an event without duration
   std::uint64_t bytes = 0;
   std::uint64_t offset = no_offset;  ///< the offset in the heap of the word that is updated or waited for
