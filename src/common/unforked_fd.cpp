@@ -10,15 +10,15 @@ namespace pgas::detail {
 
 namespace {
 
-/// The registered descriptors. Never destroyed, because static objects may close their descriptors while the process
-/// ends.
+/// The registered descriptors. The registry is never destroyed, because static objects can close their descriptors
+/// while the process ends.
 struct registry {
   std::mutex mutex;
   std::set<int> open;
 
   static registry& instance() {
     static registry& instance = *new registry;
-    // If another thread holds the mutex during fork(), the mutex would stay locked in the child without these handlers.
+    // Without these fork handlers, a mutex that another thread holds during fork() would stay locked in the child.
     [[maybe_unused]] static const int handled =
         ::pthread_atfork([] { instance.mutex.lock(); }, [] { instance.mutex.unlock(); },
                          [] {

@@ -1,6 +1,6 @@
 /// @file
-/// Sockets that children of fork() do not keep. If a child has a copy of a socket and its parent dies, the other side
-/// does not detect the death.
+/// Sockets that children of fork() do not keep. If a child has a copy of a socket and its parent dies, the peer of the
+/// socket does not detect the death of the parent.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,9 @@
 
 namespace pgas::detail {
 
-/// The object of type T of this process. The first call constructs the object, and it is never destroyed. A child of
-/// fork() gets a new object and does not use the object of its parent, in which another thread may have locked a mutex.
+/// Returns the object of type T that belongs to this process. The first call constructs the object. The object is never
+/// destroyed. A child of fork() gets a new object, because a thread of the parent can have locked a mutex in the
+/// parent's object.
 template <class T>
 [[nodiscard]] T& of_this_process() {
   struct owned {
@@ -29,15 +30,15 @@ template <class T>
   return now->value;
 }
 
-/// Registers `fd`: fork() closes it in the child.
+/// Registers `fd`, so that fork() closes it in the child.
 void close_after_fork(int fd);
-/// Removes the registration of `fd`. Called before this process closes it.
+/// Removes the registration of `fd`. Must be called before this process closes `fd`.
 void keep_after_fork(int fd) noexcept;
 
 /// Owns a descriptor that fork() closes in the child. Move-only, initially empty.
 ///
 /// *Callers* any thread. A child must neither use nor destroy an object of its parent, because the descriptor of the
-/// object may refer to another file in the child.
+/// object can refer to another file in the child.
 class unforked_fd {
  public:
   unforked_fd() = default;

@@ -10,9 +10,9 @@
 
 namespace pgas::detail {
 
-/// If `fd` has the number of standard input, output or error, moves it to another number. Returns the number. In a
-/// process that has closed the standard descriptors, printf would otherwise write into the library's sockets and
-/// memory. Returns -1 and sets errno if no other number is left.
+/// If `fd` has the number of standard input, output or error, moves the descriptor to another number. Returns the
+/// number of the descriptor. Without this move, in a process that has closed the standard descriptors, printf would
+/// write into the library's sockets and memory. Returns -1 and sets errno if no other number is left.
 [[nodiscard]] inline int above_standard(int fd) noexcept {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -26,7 +26,7 @@ void for_each_field(std::string_view bytes, const Use& use) {
   if (reader.malformed()) refuse("a message ends in the middle of a field");
 }
 
-/// Makes a text of a file safe for a terminal. Any user may have written the file.
+/// Makes a text from a file safe to print in a terminal, because any user can be the author of the file.
 std::string text_of(const message_field& field) { return pgas::detail::printable(field.bytes); }
 
 struct annotation {

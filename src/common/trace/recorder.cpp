@@ -47,8 +47,8 @@ recorder::ring* recorder::make_ring() noexcept {
   try {
     const int thread = static_cast<int>(::syscall(SYS_gettid));
     const std::lock_guard lock(mutex_);
-    // The thread may have a ring already: a thread that alternates between several worlds calls this function each time
-    // it changes to another world.
+    // The thread can already have a ring, because a thread that alternates between several worlds calls this function
+    // each time it changes to another world.
     const auto known = std::ranges::find_if(rings_, [&](const auto& item) { return item->thread == thread; });
     if (known != rings_.end()) return known->get();
     if (rings_.size() == most_threads) return nullptr;
@@ -69,8 +69,8 @@ void recorder::add(const recorded_event& event) noexcept {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  // The accesses of busy and closed_ are sequentially consistent here and in close(). Therefore this thread sees that
-  // recording has ended, or close() sees that this thread is busy.
+  // The accesses of busy and closed_ are sequentially consistent here and in close(). Therefore, either this thread
+  // sees that recording has ended, or close() sees that this thread is busy.
   to->busy.store(true);
   if (!closed_.load()) to->events[to->written++ % capacity_] = event;
   to->busy.store(false, std::memory_order_release);

@@ -30,7 +30,7 @@ struct recorded_event {
 /// first event. A full ring loses its oldest events, and counts the lost events.
 class recorder {
  public:
-  static constexpr std::size_t most_threads = 64;  ///< events of more threads are lost and counted
+  static constexpr std::size_t most_threads = 64;  ///< events of any further thread are lost and counted
   /// The number of events that a ring holds. These events need 6 MiB; the system allocates each page when it is first
   /// written.
   static constexpr std::size_t usual_events = std::size_t{1} << 16;
@@ -54,7 +54,7 @@ class recorder {
   void close() noexcept;
   /// *Callers* one thread, after close().
   [[nodiscard]] std::vector<thread_events> take() const;
-  /// The number of events of threads that have no ring.
+  /// The number of events that were lost because their thread has no ring.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
  private:

@@ -59,7 +59,7 @@ class pe_writer {
   }
 
  private:
-  /// One row of the picture, and its events that have begun and have not ended.
+  /// One row of the displayed trace, and the events of this row that have begun and have not ended.
   struct lane {
     std::uint64_t uuid;
     std::vector<const event*> open;
