@@ -1,5 +1,5 @@
 /// @file
-/// Kernels on the CPU. Every thread of every block is a real thread, so blocks may wait for one another.
+/// Kernels on the CPU. Every thread of every block is a real thread, so blocks can wait for one another.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,10 @@ struct grid_shape {
   bool resident = true;
 };
 
-/// Runs `member` once for each thread of each block in the order of the stream. Returns immediately. *Callers* any
-/// thread. *Errors* launch_failed for an impossible shape, for more threads than can run at the same time, or for a
-/// device that is not the CPU's device. device::synchronize() throws device_failed if a thread has ended early, and
-/// launch_failed if the threads could not be started.
+/// Enqueues a grid on the stream and returns immediately. The grid calls `member` once for each thread of each block.
+/// *Callers* any thread. *Errors* launch_failed for an impossible shape, for more threads than can run at the same
+/// time, or for a device that is not the CPU's device. device::synchronize() throws device_failed if a thread has ended
+/// early, and launch_failed if the threads could not be started.
 void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member);
 
 /// Runs a grid on the calling thread. Returns when all threads have ended. *Errors* this function itself throws the

@@ -30,21 +30,22 @@ struct device_properties {
   std::string pci;               ///< the PCI address, "0000:19:00.0"; empty for the host
   int ordinal = -1;              ///< the number of the device in this process; -1 for the host
   std::size_t memory_bytes = 0;  ///< the memory of the whole device
-  unsigned multiprocessors = 0;  ///< the number of multiprocessors that this process may use; 0 for the host
+  unsigned multiprocessors = 0;  ///< the number of multiprocessors that this process can use; 0 for the host
   unsigned registers = 0;        ///< the registers of a multiprocessor
-  /// The number of registers of each thread of the kernel that update() launches with one warp; 0 for the host.
+  /// The number of registers per thread of the kernel that update() launches; 0 for the host. This kernel has one warp.
   unsigned proxy_registers = 0;
-  /// Whether kernels of several processes run at the same time (MPS), and not in time slices.
+  /// Whether kernels of several processes can run at the same time (MPS). If false, the processes use the device in
+  /// time slices.
   bool runs_processes_at_once = false;
 };
 
 struct grid_state;
 
-/// A physical piece of memory, created by this device or imported from a peer. Only the backend that made the id can
-/// interpret the id.
+/// The id of a physical piece of memory that this device has created or has imported from a peer. Only the backend that
+/// made the id can interpret it.
 enum class segment_id : std::uint64_t {};
 
-/// A physical piece of memory that the program made. Such memory may consist of several pieces.
+/// A physical piece of memory that the program made. The memory that a program registers can consist of several pieces.
 struct external_segment {
   segment_id segment;
   std::size_t bytes;
@@ -72,14 +73,14 @@ struct clock_reading {
   std::int64_t after = 0;
 };
 
-/// Memory that the host and running kernels can both access, at these two addresses.
+/// Memory that both the host and running kernels can access: its address for the host, and its address for kernels.
 struct mapped_memory {
   void* host = nullptr;
   void* device = nullptr;
 };
 
-/// A backend. *Callers* any thread; one at a time for each segment and each range of addresses. *Errors* pgas::error
-/// with code::device_failed and the driver's name of the error, unless stated otherwise.
+/// A backend. *Callers* any thread, but only one thread at a time for the same segment or the same addresses. *Errors*
+/// pgas::error with code::device_failed and the driver's name of the error, unless stated otherwise.
 class device {
  public:
   virtual ~device() = default;
@@ -91,16 +92,17 @@ class device {
 
   // ---- virtual layout
 
-  /// Every size and address below is a multiple of the granularity.
+  /// The granularity of memory: every size and every address of segments and reservations is a multiple of it.
   [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
   /// Reserves addresses without memory. With a hint, reserves exactly these addresses, or returns null if they are in
-  /// use. *Errors* address_space if no hint was given and the system refuses.
+  /// use. *Errors* address_space if no hint was given and the system reserves no addresses.
   [[nodiscard]] virtual void* reserve(std::size_t bytes, void* hint) = 0;
   virtual void release(void* address, std::size_t bytes) noexcept = 0;
 
   // ---- segments
 
-  /// The handle kinds that may work on this device, the best first. Only a probe shows whether a listed kind works.
+  /// The handle kinds that are worth a probe on this device, the best first. Only the probe shows whether a listed kind
+  /// works.
   [[nodiscard]] virtual std::vector<handle_kind> handle_kinds() const = 0;
   /// Allocates physical memory that can be exported as `kind`. *Errors* out_of_memory; device_failed if the kind does
   /// not work.
@@ -116,11 +118,12 @@ class device {
   /// be exported as `kind` and mapped. The segments stay valid until destroy(), even if the program frees its memory.
   /// *Errors* invalid_argument, handle_exchange with the reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
-  /// Whether the device itself chooses the addresses of segments of this kind. Such a segment has its address from
-  /// create() or import_segment() to destroy(). address_of() returns the address, and map() refuses the segment.
-  /// handle_kinds() may omit such a kind.
+  /// Whether the device itself chooses the addresses of segments of this kind. If true, a segment of this kind has its
+  /// address from create() or import_segment() to destroy(). address_of() returns the address, and map() refuses the
+  /// segment. handle_kinds() can omit a kind for which this function returns true.
   [[nodiscard]] virtual bool places(handle_kind) const noexcept { return false; }
-  /// The address of a segment whose address the device chose. This device can read and write it.
+  /// The address of a segment whose address the device chose. This device can read and write the memory at this
+  /// address.
   [[nodiscard]] virtual void* address_of(segment_id) {
     throw error(code::invalid_argument, "a segment has the address that it is mapped at");
   }
@@ -137,15 +140,16 @@ class device {
     throw error(code::invalid_argument, "this device has no spans");
   }
   /// Maps the span to reserved addresses of `bytes` bytes, and takes ownership of the span. If `open` is true, the
-  /// whole span is accessible immediately; otherwise a part is accessible after open_part(). unmap() of a part, or of a
-  /// segment that was mapped there, makes the addresses inaccessible again.
+  /// whole span is accessible immediately. If `open` is false, a part becomes accessible by open_part(). unmap() of a
+  /// part makes the addresses of the part inaccessible again; so does unmap() of a segment that was mapped at these
+  /// addresses.
   virtual void attach_span(void*, std::size_t, segment_id, [[maybe_unused]] bool open) {}
   /// Unmaps the span. The addresses stay reserved.
   virtual void detach_span(void*, std::size_t) noexcept {}
-  /// Makes a part of an attached span accessible. `own` parts get memory on first access. *Errors* out_of_memory for an
-  /// own part if the memory is not available.
+  /// Makes a part of an attached span accessible. `own` means that the part belongs to this PE; its pages then get
+  /// memory on first access. *Errors* out_of_memory for an own part if the memory is not available.
   virtual void open_part(void*, std::size_t, [[maybe_unused]] bool own) {}
-  /// Frees the memory of an own part, for all PEs. Has no effect after world_failed(), because peers may still read the
+  /// Frees the memory of an own part, for all PEs. Has no effect after world_failed(), because peers can still read the
   /// memory.
   virtual void free_part(void*, std::size_t) noexcept {}
 
@@ -159,8 +163,9 @@ class device {
 
   // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 
-  /// Returns whether and when a kernel sees a write of a network device after a later event has informed the kernel of
-  /// the write. With `for_peers`, this includes kernels of peers that have mapped the memory.
+  /// A network device writes, and a later event informs a kernel of the write. Returns whether and when that kernel
+  /// sees the write. If the argument (`for_peers`) is true, the answer also holds for kernels of peers that have mapped
+  /// the memory.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
   /// Makes earlier writes of network devices visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
@@ -174,7 +179,7 @@ class device {
   /// the device has no streams of applications.
   [[nodiscard]] virtual stream_handle wrap_stream(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
-  /// The number of a stream. Streams that exist at the same time have different numbers, but may have equal handles:
+  /// The number of a stream. Streams that exist at the same time have different numbers, but can have equal handles:
   /// CUDA has one handle for the default streams of all threads.
   [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) {
     return reinterpret_cast<std::uintptr_t>(stream);
@@ -188,7 +193,7 @@ class device {
   /// failure on a GPU ends all work. *Errors* the failure, which synchronize() throws too.
   virtual void check_work(stream_handle stream) = 0;
   /// Called from any thread when the world has failed. Waiting kernels end because of the failure. After this call,
-  /// synchronize() no longer waits for a kernel that does not end. A backend without such kernels ignores the call.
+  /// synchronize() no longer waits for a kernel that does not end. A backend whose kernels always end ignores the call.
   virtual void world_failed() noexcept {}
   /// Whether the stream is being captured: work that is enqueued now is recorded in a CUDA graph and not executed. Code
   /// must not wait for a stream that is being captured.
@@ -197,15 +202,16 @@ class device {
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;
   /// Enqueues the operation on the stream. If kernels cannot access the local memory of a strided copy, the copy is
-  /// made in another way. Status, values and result must be accessible.
+  /// made in another way. Kernels must be able to access the arrays `status` and `values` and the result.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
   /// Enqueues the copies of a list. Kernels must be able to access all blocks. If kernels cannot access an array of the
-  /// list, the call reads this array. *Errors* capturing, for such an array in a capture.
+  /// list, the call reads this array. *Errors* capturing, if the stream is being captured and kernels cannot access an
+  /// array.
   virtual void enqueue(const list_request& request, stream_handle stream) = 0;
   /// Enqueues a list of atomic operations on the stream. Earlier work of the stream is visible to a PE that acquires a
   /// value that one of these operations has written.
-  /// @param list in mapped_memory, by the address that kernels use; must stay valid until a wait for the stream has
-  /// returned
+  /// @param list a list in mapped_memory, at its address for kernels. The list must stay valid until a wait for the
+  /// stream has returned.
   virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Executes an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
@@ -216,14 +222,14 @@ class device {
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
   /// Whether the memory is host memory that the device's driver does not know. Always false on the host heap.
   [[nodiscard]] virtual bool is_pageable(const void*) { return false; }
-  /// Enqueues the requested collective over `team` on the stream. It has the effect of the device operation with the
-  /// same name, and uses the channel of `team`. The arguments have been checked.
+  /// Enqueues the requested collective over `team` on the stream. The collective has the effect of the device operation
+  /// with the same name, and uses the channel of `team`. The arguments have been checked.
   /// @param blocks the shared state of the kernel's blocks
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
-  /// Reserves the memory for stacks of kernels. Otherwise a launch may have to reserve this memory, for which the
-  /// driver first waits until all kernels have ended.
+  /// Reserves the memory for stacks of kernels. If this memory is not reserved, a launch can have to reserve it. For
+  /// that, the driver first waits until all kernels have ended.
   /// @param bytes the largest stack of a thread of the loaded kernels
   virtual void make_room_for_stacks(std::size_t) {}
 

@@ -11,8 +11,8 @@ namespace pgas::detail {
 /// CUDA's handle of an interprocess event.
 using event_handle = std::array<std::byte, 64>;
 
-/// An interprocess event that this process has made, that the program has made, or that was opened. The destructor
-/// destroys an event that was made here or opened. *Callers* any thread. *Errors* device_failed.
+/// An interprocess event that the library has made or opened, or that the program has made. The destructor destroys the
+/// event unless the program has made it. *Callers* any thread. *Errors* device_failed.
 class device_event {
  public:
   device_event() = default;

@@ -1,13 +1,13 @@
 /// @file
-/// A mark after the work that is enqueued on the streams of this process at a point in time. The host library uses it
-/// to release an object only when no stream can use the object any more.
+/// Marks the end of all work that is enqueued on the streams of this process at a point in time. The host library uses
+/// the mark to release an object only when no stream can use the object any more.
 #pragma once
 
 #include <memory>
 
 namespace pgas::detail {
 
-/// The work that was enqueued on streams at a point in time. *Callers* one thread at a time.
+/// The work that was enqueued on streams up to a point in time. *Callers* one thread at a time.
 class enqueued_work {
  public:
   enqueued_work() = default;

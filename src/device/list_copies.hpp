@@ -1,5 +1,6 @@
 /// @file
-/// Copies of lists by streams of the application, in memory that this process has mapped. The copies need no world.
+/// Copies the blocks of a list on a stream of the application. This process has mapped all blocks. The copies need no
+/// world.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 namespace pgas::detail {
 
 /// The smallest block size for which a copy by a copy engine is faster than a kernel. A copy engine takes about 1.5 us
-/// longer for each copy, and has a tenth more bandwidth.
+/// longer for each copy than a kernel, and has 10 % more bandwidth.
 inline constexpr std::size_t engine_block_bytes = std::size_t{8} << 20;
 
 /// Whether copy engines copy the list, block by block. In that case the host reads the arrays of the list during the
@@ -28,16 +29,16 @@ template <class Pageable>
   return true;
 }
 
-/// Whether a list has an array of blocks or of indices. In a capture, copy engines cannot copy such a list, because a
-/// CUDA graph reads arrays at each launch.
+/// Whether a list has an array of blocks or of indices. In a capture, copy engines cannot copy a list with one of these
+/// arrays, because a CUDA graph reads arrays at each launch.
 [[nodiscard]] inline bool has_array(const copy_list& list) {
   return !list.has_pages() || list.to_pages().index != nullptr || list.from_pages().index != nullptr;
 }
 
 /// Copies the blocks. @param stream as in stream_words
 void copy_list_on_host(void* stream, const copy_list& list);
-/// Enqueues the copies on a stream of a GPU. *Errors* device_unavailable; capturing, for arrays in pageable memory in a
-/// capture; device_failed.
+/// Enqueues the copies on a stream of a GPU. *Errors* device_unavailable; capturing, if the stream is being captured
+/// and an array is in pageable memory; device_failed.
 /// @param most_blocks the limit of thread blocks; 0: no limit
 void copy_list_on_gpu(int ordinal, void* stream, const copy_list& list, unsigned most_blocks);
 

@@ -9,8 +9,9 @@
 
 namespace pgas::detail {
 
-/// The number of a stream's wait among the enqueued operations of a PE; 0: no number. The wait's answer to the host
-/// contains this number in place of the PE, which the wait does not know.
+/// The number of a wait on a stream, among the enqueued operations of a PE; 0: no number. When the wait answers a
+/// question of the host, the answer contains this number in the place of a PE, because the wait does not know the PE
+/// for which it waits.
 struct wait_ticket {
   std::uint32_t number = 0;
 
@@ -41,7 +42,7 @@ struct operation_request {
   std::int32_t pe = direct;  ///< the PE's number in the world if the PE is proxied
   bool release = false;      ///< for signals: earlier work of the stream becomes visible before the update
   bool complete = false;     ///< for a proxied PE: the operation takes effect before later work
-  bool until_quiet = false;  ///< for a proxied PE: local memory may be in use until the command is complete
+  bool until_quiet = false;  ///< for a proxied PE: the local memory can be in use until the command is complete
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;
@@ -59,7 +60,7 @@ struct operation_request {
   static constexpr std::int32_t direct = -1;
 };
 
-/// The copies of a list to or from a PE, or in memory that this process has mapped.
+/// A request for the copies of a list: to a PE, from a PE, or within memory that this process has mapped.
 struct list_request {
   copy_list list;
   std::int32_t pe = no_pe;  ///< the PE's number in the world
@@ -77,8 +78,8 @@ struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
-  /// Whether the operation is ordered after all earlier entries of the list. Otherwise it is ordered only after
-  /// operations on the same word.
+  /// Whether the operation is ordered after all earlier entries of the list. If false, the operation is ordered only
+  /// after operations on the same word.
   bool fenced = true;
   bool fetches = true;          ///< the caller needs `old`
   std::uint64_t value = 0;      ///< a bit pattern

@@ -66,9 +66,9 @@ class exportable_memory {
   virtual void allow_read_only() const {}
   /// Identifies the memory among all memory of this process. Two objects have the same identity if they share exactly
   /// the same memory, so that an importer of one object has also mapped the memory of the other object. Empty if the
-  /// system has no such number.
+  /// system has no number that identifies the memory.
   [[nodiscard]] virtual std::optional<std::array<std::byte, 16>> identity() const { return std::nullopt; }
-  /// All pieces with fabric handles, for importers on other hosts. Empty if the memory has no such handles.
+  /// The fabric handles of all pieces, for importers on other hosts. Empty if the memory has no fabric handles.
   [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
 };
 
@@ -106,7 +106,7 @@ class mapped_import {
 [[nodiscard]] std::unique_ptr<exportable_memory> adopt_gpu_memory(void* pointer, std::size_t bytes, access importers,
                                                                   whole_block block);
 /// Maps the memory for the GPU `ordinal`, or, if `ordinal` is negative, for the GPU with the UUID of the description.
-/// *Errors* peer_unreachable with the attempts, handle_invalid, out_of_memory, device_failed.
+/// *Errors* peer_unreachable with a list of the attempts, handle_invalid, out_of_memory, device_failed.
 [[nodiscard]] std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what,
                                                                std::span<shared_piece> pieces, int ordinal);
 

@@ -5,7 +5,7 @@
 namespace pgas::detail {
 
 /// Each piece of work runs after the previous piece, even if the two pieces are on different streams. Streams of
-/// earlier pieces may already be destroyed. *Callers* one thread at a time, which calls before(), enqueues one piece
+/// earlier pieces can already be destroyed. *Callers* one thread at a time, which calls before(), enqueues one piece
 /// and calls after(). *Errors* device_failed; the errors of before().
 class stream_order {
  public:

@@ -32,7 +32,7 @@ class stream_words {
   /// @param check called as in await_word() if the host executes the wait; an exception of `check` becomes the stream's
   /// error
   virtual void wait(void* stream, std::uint64_t* word, std::uint64_t value, std::function<void()> check) = 0;
-  /// Whether a wait of a stream runs on the device and calls no check. Only a value of the word ends such a wait.
+  /// Whether a wait of a stream runs on the device and calls no check. If true, only a value of the word ends the wait.
   [[nodiscard]] virtual bool wait_on_device() const noexcept = 0;
 };
 

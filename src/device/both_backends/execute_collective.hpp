@@ -24,7 +24,8 @@ struct signed_compare {
   }
 };
 
-/// An operation of the library, chosen at run time, for the types that the operation supports.
+/// A reduction operation of the library that is chosen at run time. Has results only for the types that the operation
+/// supports.
 struct runtime_reduce_op {
   reduction which;
   bool with_sign;  ///< whether integers are compared as signed integers
@@ -84,7 +85,7 @@ PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<
   });
 }
 
-/// The id of the chosen operation. The library compares the ids of the calls of all members.
+/// The id of the chosen operation. The library checks that all members have passed the same id.
 [[nodiscard]] PGAS_FN std::uint32_t op_id(const runtime_reduce_op& op) { return static_cast<std::uint32_t>(op.which); }
 
 /// The element type of a type_is.
@@ -93,7 +94,8 @@ struct type_is {
   using type = T;
 };
 
-/// Whether elements of the number_type `number` are reduced as type T. The signs of integers are ignored.
+/// Whether elements of the number_type `number` are reduced as type T. It does not matter whether an integer type is
+/// signed.
 template <class T>
 [[nodiscard]] PGAS_FN bool reduces_as(number_type number) {
   if constexpr (std::is_integral_v<T>) {

@@ -26,9 +26,9 @@ PGAS_FN void execute_strided(const operation_request& r, slice me) {
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
-/// Executes one thread's slice of the copies of a list. *Callers* all threads of `g`. The group may be a part of the
-/// threads that share the list, but it contains whole subgroups. The threads of `g` first check all blocks that they
-/// copy.
+/// Executes the slice `me` of the copies in a list, which belongs to one thread. *Callers* all threads of `g`. The
+/// group can be a part of the threads that share the list, but the group contains whole subgroups. The threads of `g`
+/// first check all blocks that they copy.
 template <group G>
 PGAS_FN void execute_list(const list_request& r, const G& g, slice me) {
   if (r.pe == list_request::no_pe) return copy_listed<direction::put>(opaque(&r.list), 0, me);
@@ -42,8 +42,8 @@ PGAS_FN void execute_list(const list_request& r, const G& g, slice me) {
   }
 }
 
-/// The target of a request for device operations. For a direct PE the request contains an address, so the operation
-/// uses the context of a world that consists of PE 0 only.
+/// The target of a request for device operations. For a direct PE, the request contains a local address of the target
+/// memory. The operation then uses an empty context, in which this process is the only PE.
 struct destination {
   context ctx;
   std::int32_t pe;
@@ -216,8 +216,8 @@ PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Copies data of any size to and from proxied PEs. The proxy makes the copy, because kernels may be unable to access
-/// the local side. *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says
+/// Copies data of any size to and from proxied PEs. The proxy makes the copy, because kernels cannot access every kind
+/// of local memory. *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says
 /// `until_quiet`.
 template <group G>
 PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {
@@ -242,7 +242,7 @@ PGAS_FN void execute_proxied_signal(const operation_request& r) {
 }
 
 /// Executes any operation except a direct strided copy. *Callers* all threads of one group. On return, an operation on
-/// a proxied PE may still be in flight.
+/// a proxied PE can still be in flight.
 template <group G>
 PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {

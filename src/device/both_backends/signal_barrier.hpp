@@ -37,7 +37,7 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
   return true;
 }
 
-/// Executes the barrier. If `from` is a member, executes only the second half of the barrier, for this member alone.
+/// Executes the barrier. If `from` is a member, only waits for the signal of this member and sends no signals.
 template <group G>
 PGAS_FN void word_barrier(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
                           std::uint32_t limit_ms) {

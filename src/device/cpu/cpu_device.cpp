@@ -207,8 +207,8 @@ void cpu_device::attach_span(void* address, std::size_t bytes, segment_id segmen
   const int rights = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mmap(address, bytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
     throw error(code::device_failed, fmt::format("mmap of {} bytes for all slots: {}", bytes, std::strerror(errno)));
-  // A core file contains only this PE's own parts, because Linux would allocate memory to write the missing pages of
-  // the other parts.
+  // A core file does not contain the parts of the span that other PEs own. To write these parts, Linux would allocate
+  // memory for their missing pages.
   ::madvise(address, bytes, MADV_DONTDUMP);
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));
@@ -301,7 +301,7 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
 
 void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
   using kind = operation_request::kind;
-  // Long work does not run on the calling thread. A wait, for example, may end only after later calls of this thread.
+  // Long work does not run on the calling thread. For example, a wait can depend on later calls of this thread.
   const bool copies = request.what == kind::strided || request.what == kind::put || request.what == kind::get;
   const bool lasts = request.what == kind::wait || (copies && request.bytes * request.count > small);
   queue(stream).run(
@@ -347,7 +347,7 @@ std::unique_ptr<stream_order> cpu_device::make_stream_order() { return std::make
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {
-  // The collective runs on the stream's thread and not on the calling thread, because other PEs may wait for the
+  // The collective runs on the stream's thread and not on the calling thread, because other PEs can be waiting for the
   // caller's next steps.
   queue(stream).run([context, team, request] { execute_collective(context, team, request); },
                     host_stream::place::worker);

@@ -82,7 +82,7 @@ class cpu_device final : public device {
   struct owned_segment {
     host_segment memory;
     handle_kind kind;
-    void* at = nullptr;  ///< set for kinds whose address the device chooses
+    void* at = nullptr;  ///< set only if the device chooses the address
   };
   /// A range of addresses, and the span that is mapped there, if any.
   struct reservation {
@@ -90,8 +90,8 @@ class cpu_device final : public device {
     std::optional<host_segment> span;
   };
   using reservation_map = std::map<std::byte*, reservation>;
-  /// The reservation that contains the range; the end of the map if no reservation contains it. *Callers* hold the
-  /// mutex.
+  /// The reservation that contains the range, or the end of the map if no reservation contains the range. *Callers*
+  /// hold the mutex.
   [[nodiscard]] reservation_map::const_iterator around(const std::byte* start, std::size_t bytes) const;
   /// The descriptor of the span that is mapped at an address, and the offset of the address in the span; -1 without a
   /// span.
@@ -111,8 +111,8 @@ class cpu_device final : public device {
   host_stream own_;
 };
 
-/// Executes a reduction of one group of types (type_group) on the calling thread. Returns false if the request's type
-/// is not in the group.
+/// Executes a reduction on the calling thread. `Types` is a type_group. Returns false if the request's type is not in
+/// this group.
 template <class Types>
 bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request);
 

@@ -20,7 +20,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr unsigned most_threads_per_block = 1024;  // the same limit of threads in a block as on a GPU
+constexpr unsigned most_threads_per_block = 1024;  // the maximum number of threads in a block, as on a GPU
 
 /// Makes the threads of a grid wait until all of them exist. If only some threads ran, they could wait for the missing
 /// threads forever.
@@ -81,8 +81,8 @@ void check_shape(const grid_shape& shape) {
             blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
-/// Runs a part of a grid: `count` blocks from `first` on, all at the same time. `whole` is the shared state of the grid
-/// if the part is the whole grid.
+/// Runs a part of a grid: `count` blocks, of which `first` is the first. All blocks of the part run at the same time.
+/// `whole` is the shared state of the grid if the part is the whole grid.
 void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_block_state* whole,
                 const grid_member& member) {
   const unsigned threads = shape.threads;
@@ -133,8 +133,8 @@ void run_grid_here(grid_shape shape, const grid_member& member) {
     run_blocks(0, shape.blocks, shape, &whole, member);
     return;
   }
-  // Runs only a few blocks at a time. More blocks would compete for the processors, and these blocks do not wait for
-  // one another.
+  // Runs only a few blocks at a time, because more blocks would compete for the processors. This is safe, because these
+  // blocks do not wait for one another.
   const unsigned at_once =
       std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
   for (unsigned first = 0; first < shape.blocks;) {
@@ -149,8 +149,8 @@ void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_me
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, but the heap of its world is on another device");
   check_shape(shape);
-  // The kernel does not run on the calling thread, because the kernel may wait for an operation that this thread
-  // executes next.
+  // The kernel does not run on the calling thread, because the kernel can wait for an operation that the calling thread
+  // executes later.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 

@@ -75,8 +75,9 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 /// A new descriptor for the file of the mapping, made from a descriptor of this process that is open for reading and
-/// writing. Empty if this process has no such descriptor. The new descriptor is checked, because another thread may be
-/// closing the original. The file is not opened by its name, because the mode of the file may forbid this.
+/// writing. Empty if this process has no such descriptor. The new descriptor is checked, because another thread can
+/// close the original at the same time. The file is not opened by its name, because the mode of the file can forbid an
+/// open.
 unique_fd find_descriptor(const mapping& map) {
   const auto is_it = [&map](const struct stat& about) {
     return S_ISREG(about.st_mode) && about.st_dev == map.device && about.st_ino == map.inode;

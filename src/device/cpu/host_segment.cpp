@@ -35,7 +35,7 @@ error system_failure(const char* call, int why) {
                fmt::format("{}: {}{}", call, std::strerror(why), files ? "; raise the limit (ulimit -n)" : ""));
 }
 
-/// Retries a call that a signal may interrupt.
+/// Retries a call that a signal has interrupted.
 template <class Call>
 auto retry(Call&& call) {
   for (;;) {
@@ -69,8 +69,8 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("was not made by this version of the library");
   if (name.bytes != bytes) reject(fmt::format("names {} bytes instead of {}", name.bytes, bytes));
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
-  // The file is checked before it is opened, because a forged handle may name a device or a pipe, and opening these
-  // could have effects.
+  // The file is checked before it is opened, because a forged handle can name a device or a pipe. An open of a device
+  // or a pipe can have side effects.
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0)
     reject(fmt::format("names {}: {}{}", path, std::strerror(errno),
@@ -82,7 +82,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("names another file");
   unique_fd fd(retry([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
   if (!fd) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
-  // The opened file is checked again, because the name may refer to another file now.
+  // The opened file is checked again, because the name can refer to another file by now.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
   if (process_start(name.pid) != name.process_start) reject("belongs to a process that has ended");
@@ -115,9 +115,9 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
   return *limit - std::min(*limit, used.value_or(0));
 }
 
-/// The memory that this process's control group may still allocate under its limits, in the hierarchy of cgroup v1 or
-/// v2. In a container, the root of the hierarchy is the group of the container, even if /proc/self/cgroup contains
-/// another name.
+/// The memory that this process's control group can still allocate under its limits. Reads the hierarchies of cgroup v1
+/// and v2, including their roots: in a container, the root is the group of the container, even if /proc/self/cgroup
+/// contains another name.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
   const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {

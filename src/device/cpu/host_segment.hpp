@@ -1,6 +1,6 @@
 /// @file
 /// Host memory: segments with a descriptor, the two ways of exporting them, and the amount of memory that this process
-/// may still use.
+/// can still use.
 #pragma once
 
 #include <array>
@@ -47,8 +47,9 @@ class host_segment {
   bool foreign_;         ///< whether the program made the file
 };
 
-/// The contents of a `named` handle: a descriptor of a process, and enough data to recognise that the descriptor still
-/// refers to the same file. Named handles are the CPU's counterpart of fabric handles, which also have 64 bytes.
+/// The contents of a `named` handle: the process id and the number of a descriptor, and data that shows whether the
+/// descriptor still refers to the same file. Named handles are the CPU's counterpart of fabric handles, which also have
+/// 64 bytes.
 struct named_handle {
   static constexpr std::uint32_t expected_magic = 0x70676e68;
   static constexpr std::uint32_t current_version = 1;
@@ -77,8 +78,8 @@ static_assert(sizeof(named_handle) == 64);
 void allocate_in_file(int fd, std::size_t offset, std::size_t bytes);
 /// The memory of the machine in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
-/// The memory that can be used now. It is the smallest of three values: Linux's estimate, the memory that the control
-/// group has left, and, under strict overcommit, the remaining commit limit of Linux.
+/// The memory that can be used now. The result is the smallest of these values: Linux's estimate of the available
+/// memory; the memory that the control group has left; under strict overcommit, also the rest of Linux's commit limit.
 [[nodiscard]] std::size_t available_memory();
 /// Whether Linux refuses to overcommit memory (vm.overcommit_memory=2).
 [[nodiscard]] bool strict_overcommit();

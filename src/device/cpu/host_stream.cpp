@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The current exception of a task as a pgas::error.
+/// Converts the exception that a task has thrown, which is the current exception, to a pgas::error.
 error current_failure() {
   try {
     throw;

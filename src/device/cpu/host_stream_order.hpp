@@ -12,9 +12,10 @@
 
 namespace pgas::detail {
 
-/// A task after each piece of work increments a count, and another stream waits for this count. The pointer to the last
-/// stream is only compared and not dereferenced, because the stream may have been destroyed. A new stream at the same
-/// address need not wait, because the destructor of the old stream has waited for its tasks.
+/// After each piece of work, a task on the same stream increments a count. If the next piece is on another stream, that
+/// stream waits for this count. The pointer to the last stream is only compared and not dereferenced, because the
+/// stream may have been destroyed. A new stream at the same address need not wait, because the destructor of the old
+/// stream has waited for its tasks.
 class host_stream_order final : public stream_order {
  public:
   bool before(void* stream) override {
@@ -39,7 +40,7 @@ class host_stream_order final : public stream_order {
   }
 
  private:
-  /// Shared with the tasks, which may outlive this object.
+  /// Shared with the tasks, because tasks can outlive this object.
   struct progress {
     std::mutex mutex;
     std::condition_variable changed;

@@ -64,8 +64,8 @@ bool forbids_writing(int fd) {
   return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
 }
 
-/// Removes write access from the mode of a file without a name. A process with a descriptor for reading could otherwise
-/// open the file again through /proc, with the rights of the file's mode. Open descriptors are not affected.
+/// Removes write access from the mode of a file without a name. With write access in the mode, a process that has a
+/// descriptor for reading could open the file for writing through /proc. Open descriptors are not affected.
 void forbid_reopening(int fd, const void* data) {
   if (forbids_writing(fd)) return;
   constexpr mode_t writing = S_IWUSR | S_IWGRP | S_IWOTH;

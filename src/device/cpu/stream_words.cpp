@@ -21,7 +21,7 @@ constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};
 constexpr std::chrono::milliseconds between_checks{1};
 
-/// If a stream is null, the calling thread is used.
+/// If a stream is null, the calling thread itself writes or waits.
 class cpu_stream_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }

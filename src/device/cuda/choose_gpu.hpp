@@ -7,8 +7,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The GPU that the settings request. If they request none, the GPU whose context is current; if no context is current,
-/// `otherwise`.
+/// Returns the GPU that the settings request. If the settings request no GPU, returns the GPU whose context is current.
+/// If no context is current, returns `otherwise`.
 /// @param asked -1: the settings request no GPU
 /// *Errors* misused_gpu if the current context belongs to this GPU and is not its primary context. Kernels that the
 /// application launches in such a context would not see the library's state.

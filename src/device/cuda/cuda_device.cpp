@@ -204,7 +204,8 @@ void cuda_device::release(void* address, std::size_t bytes) noexcept {
 
 std::vector<handle_kind> cuda_device::handle_kinds() const {
   std::vector<handle_kind> kinds;
-  // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel). The probe decides.
+  // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel). The probe shows
+  // whether they work.
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) kinds.push_back(handle_kind::fabric);
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) kinds.push_back(handle_kind::posix_fd);
   kinds.push_back(handle_kind::cuda_ipc);  // the last choice, because with this kind the heap cannot grow
@@ -497,7 +498,7 @@ void cuda_device::make_room_for_stacks(std::size_t bytes) {
   if (limit < bytes) {
     check(driver().ctx_set_limit(CU_LIMIT_STACK_SIZE, bytes), "making room for the stacks of kernels",
           code::out_of_memory);
-  } else if (limit >= used_stack_bytes) {  // the driver may allocate memory for this limit only when a kernel uses it
+  } else if (limit >= used_stack_bytes) {  // the driver can delay the allocation until a kernel uses the stack
     const enqueuing on(*this, nullptr);
     kernels_->use_stack(on.stream());
   }
@@ -573,7 +574,7 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
   // The words are copied by copy engines, which do not split aligned words and need no multiprocessor. Spinning kernels
-  // may occupy all multiprocessors.
+  // can occupy all multiprocessors.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }
@@ -583,8 +584,8 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  // The words of the clock kernel are behind the word of fetch() in result_, where no other code clears them. So a
-  // kernel that starts after the error below still reads the last value of `asked`, and ends.
+  // The words of the clock kernel follow the word of fetch() in result_, and no other code clears them. So a clock
+  // kernel that starts after the timeout below still reads the last value of `asked`, and ends.
   constexpr std::size_t place = 64;
   auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);
@@ -601,7 +602,7 @@ std::vector<clock_reading> cuda_device::read_clock() {
     asked.store(round, std::memory_order_release);
     while (answered.load(std::memory_order_acquire) < round)
       if (now() > limit) {
-        asked.store(rounds, std::memory_order_release);  // a kernel that begins later also ends
+        asked.store(rounds, std::memory_order_release);  // so that a kernel that begins later also ends
         throw error(code::device_failed,
                     "reading the GPU's clock for PGAS_TRACE: no kernel has started for ten seconds, because other "
                     "processes use the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");

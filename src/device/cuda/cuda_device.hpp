@@ -81,8 +81,8 @@ class cuda_device final : public device {
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
-  /// The piece of the program's memory that starts at `at`. At most `most` bytes of the piece are in the range that the
-  /// program has passed.
+  /// The piece of the program's memory that starts at `at`. `most` is the number of bytes from `at` to the end of the
+  /// range that the program has passed.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   void destroy_legacy(segment_id segment) noexcept;
   /// The part of the constructor that needs a context.
@@ -136,7 +136,7 @@ class cuda_device final : public device {
   std::mutex result_mutex_;                 ///< the operation that uses result_ holds this lock
   /// The time of the failure on the steady clock; 0: the world has not failed.
   std::atomic<std::int64_t> failed_at_ms_{0};
-  /// Whether a kernel did not end in time. Memory that the kernel may still use is not freed before the process ends,
+  /// Whether a kernel did not end in time. Memory that the kernel can still use is not freed before the process ends,
   /// because freeing would wait for the kernel.
   std::atomic<bool> lost_kernel_{false};
   live_streams streams_;  ///< the streams of the application

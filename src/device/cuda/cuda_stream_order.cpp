@@ -84,8 +84,8 @@ void cuda_stream_order::record_late(CUstream captured) {
       //   kernel.
       // - A count in memory of the completed eager collectives would also work. Every grid would have to count its own
       //   blocks first, because the last block to end writes the count.
-      // - Refusing the capture would refuse what most programs do: a first call, and then a capture of the same stream,
-      //   whose graph is launched there.
+      // - Refusing the capture would refuse most programs: they make a first call on a stream, capture the same stream,
+      //   and launch the graph on the same stream.
       if (last_ == captured) return;
       throw error(code::capturing,
                   "the last collective of this team is on a stream that is now being captured into a CUDA graph, so no "

@@ -13,7 +13,7 @@
 namespace pgas::detail::cuda {
 
 /// The numbers of the streams that the library has made and not destroyed yet. Two streams of a process never have the
-/// same number. Destroying such a stream waits for its work.
+/// same number. The destruction of one of these streams waits for its work.
 struct live_streams {
   std::mutex mutex;
   std::set<unsigned long long> numbers;
@@ -25,8 +25,9 @@ struct live_streams {
 /// Orders work by a single event, which is recorded after the last work.
 ///
 /// An event between two kernels of a stream prevents the early set-up of the second kernel. So the event is recorded
-/// after each piece of work only on streams that the program may destroy, because a destroyed stream must not be used.
-/// On streams of the library, and on the legacy default stream, the event is recorded when the stream changes.
+/// after each piece of work only on streams that the program can destroy, because a destroyed stream must not be used.
+/// On streams of the library, and on the legacy default stream, the event is recorded only when the next piece of work
+/// is on another stream.
 ///
 /// In a capture, a piece of work depends on the previous piece of the same capture. An event node before the first
 /// piece waits for the event, and a node after the last piece records the event. So the work of a launched graph runs

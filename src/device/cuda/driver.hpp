@@ -20,7 +20,7 @@ struct driver_function {
   const char* name;
   /// The version of the driver interface in which the function has the signature that is used here.
   int version = 12000;
-  bool is_optional = false;  ///< whether a function that the driver does not have is a null pointer and not an error
+  bool is_optional = false;  ///< if the driver lacks the function: true: the pointer is null; false: an error
   template <class Function>
   operator Function*() const {
     return reinterpret_cast<Function*>(address());

@@ -1,4 +1,4 @@
-// Marks the work of GPUs up to a point in time, by events that record all work of a context.
+// Marks all work that has been enqueued on GPUs. Uses events that record all work of a context.
 #include "device/enqueued_work.hpp"
 
 #include <utility>
@@ -88,7 +88,7 @@ class gpu_work final : public enqueued_work {
 
 std::unique_ptr<enqueued_work> work_of_gpus() {
   auto work = std::make_unique<cuda::gpu_work>();
-  // The mark includes all GPUs, because memory of one GPU may be the source of a copy by a stream of another GPU.
+  // The mark includes all GPUs, because memory of one GPU can be the source of a copy by a stream of another GPU.
   const int gpus = visible_gpus();
   for (int ordinal = 0; ordinal < gpus; ++ordinal) {
     unsigned flags = 0;

@@ -100,7 +100,7 @@ segment_id legacy_segments::import_segment(const exported_handle& handle, std::s
   CUipcMemHandle opened{};
   std::memcpy(&opened, handle.bytes.data(), sizeof opened);
   CUdeviceptr at = 0;
-  // Another open in this context only increments a count, and returns the same address.
+  // If the handle is already open in this context, the driver only increments a count and returns the same address.
   check(driver().ipc_open(&at, opened, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
         fmt::format("opening a peer's {} MiB (cuIpcOpenMemHandle; containers may need a common PID and IPC namespace)",
                     bytes >> 20),

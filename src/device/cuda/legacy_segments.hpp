@@ -27,7 +27,7 @@ class legacy_segments {
   [[nodiscard]] exported_handle export_segment(segment_id segment) const;
   /// *Errors* handle_invalid.
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes);
-  /// Returns null for segments of other kinds.
+  /// The address of a segment that is shared by a legacy handle; null for any other segment.
   [[nodiscard]] void* address_of(segment_id segment) const;
   void destroy(segment_id segment) noexcept;
   /// Removes the entry of a segment whose memory stays allocated until the process ends.

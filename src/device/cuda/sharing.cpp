@@ -521,7 +521,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  // The memory supports RDMA, like segments of the heap, because the memory may be registered with a team that has
+  // The memory supports RDMA, like segments of the heap, because a program can register the memory with a team that has
   // proxied members.
   int has_rdma = 0;
   static_cast<void>(
@@ -536,7 +536,7 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   static_cast<void>(driver().attribute(&has_fabric, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, ordinal));
   chunk part{0, rounded};
   CUresult result = CUDA_ERROR_NOT_PERMITTED;
-  // The attribute may report fabric handles although cuMemCreate refuses them (no IMEX channel).
+  // The attribute can report fabric handles although cuMemCreate refuses them (no IMEX channel).
   if (has_fabric != 0) {
     CUmemAllocationProp both = wanted;
     both.requestedHandleTypes =

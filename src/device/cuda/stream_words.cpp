@@ -1,4 +1,4 @@
-// Implements words for streams by the driver's stream memory operations.
+// Implements words for streams with the driver's stream memory operations.
 #include "device/stream_words.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ class registered_pages {
     users_.erase(found);
     static_cast<void>(driver().host_unregister(pages.data()));
   }
-  /// The object is never destroyed, because objects of the program may outlive it.
+  /// The object is never destroyed, because static objects of the program can outlive it.
   static registered_pages& of_process() {
     static auto& item = *new registered_pages;
     return item;

@@ -29,8 +29,8 @@ struct kernel_image {
 [[nodiscard]] int kernel_compiler_version() noexcept;
 
 /// The image of a source for a GPU. This is the machine code of the newest architecture that has the GPU's major number
-/// and is not newer than the GPU. If there is no such code, it is the newest PTX that is not newer than the GPU. Null
-/// if there is no such PTX.
+/// and is not newer than the GPU. If there is no such machine code, the image is the newest PTX that is not newer than
+/// the GPU. Null if there is no such PTX either.
 /// @param capability the GPU's compute capability times ten
 [[nodiscard]] const kernel_image* image_for(std::span<const kernel_image> images, std::string_view source,
                                             unsigned capability) noexcept;

@@ -1,6 +1,6 @@
 /// @file
 /// The sizes of the library's kernels, and the structs that only these kernels and their launches share. The library
-/// finds a kernel by its name in the machine code, so kernels have C linkage. The GPU may set up a kernel before the
+/// finds a kernel by its name in the machine code, so kernels have C linkage. The GPU can set up a kernel before the
 /// previous kernel of the stream has ended. So each kernel first waits for the previous kernel
 /// (wait_for_predecessor()).
 #pragma once

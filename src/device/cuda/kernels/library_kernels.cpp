@@ -34,7 +34,7 @@ constexpr std::array<kernel_name, n_library_kernels> names{{{"pgas_operation", "
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 /// The images that this process has loaded into the driver. The driver loads an image into each GPU on first use.
-/// Images are never unloaded, because kernels of several worlds may use them.
+/// Images are never unloaded, because several worlds can use the kernels of one image.
 class loaded_images {
  public:
   [[nodiscard]] CUlibrary get(const kernel_image& image) {
@@ -160,7 +160,7 @@ void library_kernels::list(const list_request& request, CUstream stream) const {
                                                      : std::max(count, most / 2 * warps_of_block);
   const std::size_t limit = request.most_blocks != 0 ? std::min<std::size_t>(request.most_blocks, most) : most;
   std::size_t blocks = std::clamp((warps + warps_of_block - 1) / warps_of_block, std::size_t{1}, limit);
-  // The kernel waits for the proxy, and the proxy may need room on the GPU for kernels of its own.
+  // The kernel waits for the proxy. The proxy launches kernels, which must fit on the GPU beside this kernel.
   if (request.proxied) blocks = 1;
   launch(library_kernel::list, {static_cast<unsigned>(blocks), max_list_threads}, stream, "launching a list of copies",
          request);

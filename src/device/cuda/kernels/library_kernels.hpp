@@ -1,6 +1,6 @@
 /// @file
-/// The library's kernels, loaded on a GPU. A world loads all of them when it joins. A later load would wait for a
-/// spinning kernel, and this kernel may be waiting for the kernel that is to be loaded.
+/// The library's kernels, loaded on a GPU. A world loads all of them when it joins. A later load would wait until
+/// running kernels end, but a running kernel can be waiting for the kernel that is to be loaded.
 #pragma once
 
 #include <algorithm>
@@ -44,11 +44,12 @@ inline constexpr std::size_t n_library_kernels = 10;
   const bool oneshot = request.what == collective_kind::reduce && has_oneshot_staging(team);
   const bool by_member =
       oneshot || request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  // `times` is the number of times that a PE moves each element. If the data is not moved separately for each member,
-  // the number is 2, because each element is loaded from a peer and stored at a peer.
+  // `times` is the number of times that a PE moves each element. If a PE moves separate data for each member, the
+  // number is the number of members. Otherwise it is 2, because each element is loaded from a peer and stored at a
+  // peer.
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;
   const std::size_t bytes = request.count * request.element_bytes * times;
-  // The bytes that fit into LL packets. A grid of one block uses all packets. Otherwise each block has separate
+  // The bytes that fit into LL packets. A grid of one block uses all packets. In a larger grid, each block has separate
   // packets, and blocks that fill only half of their packets are faster.
   constexpr std::size_t packets = team_state_layout::packet_data_bytes(true);
   const std::size_t each =
