@@ -107,7 +107,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
 }
 
 /// Runs check(). In a blocking call, all members throw the same error if the members compare their calls or if the
-/// source overlaps the destination. In other calls only the member with the error throws.
+/// source overlaps the destination. In all other cases only the member with the error throws.
 void check_on_all(const team_state& state, bool blocking, bool compare, const collective_request& r) {
   const bool checks = compare || state.world().heap().parameters().checks != 0;
   std::optional<error> refused;

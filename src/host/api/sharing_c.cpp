@@ -41,7 +41,7 @@ std::string& last_error() {
   return text;
 }
 
-/// Runs `work`, which may throw, and returns the status.
+/// Runs `work`, which can throw, and returns the status.
 template <class Work>
 int status_of(const Work& work) noexcept {
   try {
@@ -70,12 +70,12 @@ memory_place place_of(int place) {
   return {place};
 }
 
-/// Converts a lifetime or a timeout. Reduces a value above 2^30 to 2^30, because clocks cannot express much longer
-/// times. A time of 2^30 has the effect of no limit.
+/// Converts a lifetime in seconds or a timeout in milliseconds. Reduces a value above 2^30 to 2^30, because clocks
+/// cannot express much longer times. In practice, 2^30 of either unit is no limit.
 std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
 
-/// The options of a program whose struct has `bytes` bytes. Members that the program does not have are 0. *Errors*
-/// version_mismatch if the program has set a member that this library does not have.
+/// The options of a program whose struct has `bytes` bytes. If the program's struct lacks a field, the field is 0 in
+/// the result. *Errors* version_mismatch if the program has set a field that this library does not have.
 pgas_ticket_options known_options(const pgas_ticket_options* options, std::size_t bytes) {
   pgas_ticket_options known{};
   std::memcpy(&known, options, std::min(bytes, sizeof known));
@@ -106,7 +106,7 @@ ticket_options options_of(const pgas_ticket_options* passed, std::size_t bytes) 
   return wanted;
 }
 
-/// Converts a timeout from the C interface, which may be PGAS_FOREVER.
+/// Converts a timeout from the C interface. The timeout can be PGAS_FOREVER.
 std::chrono::milliseconds wait_of(std::uint64_t timeout_ms) {
   return timeout_ms == PGAS_FOREVER ? timeline::forever : std::chrono::milliseconds(cut(timeout_ms));
 }

@@ -37,7 +37,7 @@ stream::~stream() {
   if (!owned_ || state_->forked()) return;
   try {
     if (state_->device().capturing(native_)) {
-      state_->remove_stream(native_);  // the program may destroy the stream after this call, so the world forgets it
+      state_->remove_stream(native_);  // the world forgets the stream, which the program may destroy from now on
       state_->log().error(
           "a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
       return;

@@ -81,8 +81,8 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
   world.check_device();
-  // As in barrier_all(): after the call no PE has an operation in flight on the old block, so the block may be copied,
-  // or returned to the program.
+  // The quiet and the following exchange act like barrier_all(): no PE then has an operation in flight on the old
+  // block. So the block can be copied, or returned to the program.
   world.quiet();
   agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);

@@ -32,7 +32,7 @@ void check_member(const detail::team_state& state, int pe, const char* what) {
 namespace detail {
 
 void destroy_or_abandon(team_state& team, int exceptions) noexcept {
-  team.world().destroy_object(exceptions, [&] { team.destroy(); });  // otherwise the team ends with its world
+  team.world().destroy_object(exceptions, [&] { team.destroy(); });  // a team not destroyed here ends with its world
 }
 
 }  // namespace detail

@@ -96,7 +96,7 @@ class word_poll {
   return state.kind() == heap_kind::host ? &state.context().control_->bell : nullptr;
 }
 
-/// For a wait without limits of its own. The limits of the world's settings still apply.
+/// The control of a wait that has no limits of its own. The limits of the world's settings still apply.
 const wait_control plain_wait;
 
 /// The pauses and the time limit of one wait.

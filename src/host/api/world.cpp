@@ -52,7 +52,7 @@ void leave_or_abandon(world_state& world, int exceptions) noexcept {
     if (world.unwinding(exceptions)) world.abandon();
     world.leave();
   } catch (const std::exception&) {
-    // The error was logged where it occurred. A destructor does not throw.
+    // The error is not thrown, because the caller is a destructor. The code that failed has logged the error.
   }
 }
 
@@ -267,7 +267,7 @@ void end_world(world& w, std::string_view reason, log_level level) noexcept {
   try {
     if (!w.state().left()) w.state().fail(reason, level);
   } catch (const std::exception&) {
-    // The object has no world that could be ended: it was moved from, or belongs to the parent process.
+    // The object has no world to end: the object was moved from, or it belongs to the parent process.
   }
 }
 
