@@ -18,7 +18,8 @@
 #include "common/thread.hpp"
 #include "host/compat/common/runtime.hpp"
 
-// The list of open streams, which the C library exports without a header. Weak: another C library may not have it.
+// The list of open streams, which the C library exports without a header. The symbols are weak, because another C
+// library can lack them.
 extern "C" {
 [[gnu::weak]] void* _IO_iter_begin();           // NOLINT(bugprone-reserved-identifier)
 [[gnu::weak]] void* _IO_iter_end();             // NOLINT(bugprone-reserved-identifier)
@@ -80,8 +81,8 @@ std::optional<int> status_in(std::string_view message) {
   for (;;) ::pause();
 }
 
-/// Exit handlers run while other threads use data that the handlers destroy. A crash of such a thread must not change
-/// the exit status.
+/// Exit handlers run while other threads use data that the handlers destroy. If one of these threads crashes, the crash
+/// must not change the exit status.
 void end_after_crash(int) {
   constexpr std::string_view text = "[pgas] warning: a thread crashed while the process ended: output may be lost\n";
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
@@ -95,7 +96,7 @@ void keep_status_at_signals() noexcept {
 }
 
 /// Starts two threads. The first thread ends the process at the limit. The second thread first writes a message, and
-/// may have to wait for the reader of the output.
+/// can have to wait for the reader of the output.
 bool start_guards() noexcept {
   try {
     std::thread([] {
@@ -151,8 +152,8 @@ void flush_stream(std::FILE* stream, std::chrono::steady_clock::time_point until
                   descriptor, why));
 }
 
-/// Flushes the streams that can be flushed without waiting. exit() would flush all streams one after another, and a
-/// stream that blocks would stop it before the other streams.
+/// Flushes the streams that can be flushed without waiting. exit() would flush all streams one after another. If one
+/// stream blocked, exit() would never flush the streams after it.
 void flush_streams() noexcept {
   try {
     const auto until = std::chrono::steady_clock::now() + time_for_locks;

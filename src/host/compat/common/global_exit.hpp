@@ -1,6 +1,6 @@
 /// @file
-/// Lets one PE end the processes of all PEs: shmem_global_exit, nvshmem_global_exit, and failing functions that return
-/// no status.
+/// Lets one PE end the processes of all PEs: by shmem_global_exit, by nvshmem_global_exit, and by any function that
+/// fails and has no status to return.
 #pragma once
 
 #include <condition_variable>
@@ -26,7 +26,7 @@ void begin_end(int status) noexcept;
 [[nodiscard]] bool is_ending() noexcept;
 
 /// After this call, end_process() can detect that the calling thread runs exit(). Has an effect only in the main
-/// thread, because other threads may end while the process continues.
+/// thread, because another thread can end while the process continues.
 void watch_exit() noexcept;
 
 /// Called by an exit handler with the exit status. If another thread has called begin_end(), continues with the status
@@ -40,7 +40,7 @@ void take_end_status(int status) noexcept;
 [[noreturn]] void end_process(int status) noexcept;
 
 /// Ends this process if `failure` carries another PE's exit_reason(). Returns in the thread that already ends the
-/// process, because the exit handlers that this thread runs may call the library.
+/// process, because the exit handlers that this thread runs can call the library.
 void exit_if_requested(const error& failure) noexcept;
 
 /// A thread that checks the world every 50 ms. The thread ends this process when another PE has called global_exit, or

@@ -28,7 +28,7 @@ struct gathered {
   bool same_program = true;
 };
 
-/// Collective. Each PE sends the program, a zero byte, and the host's identity, which may contain any byte.
+/// Collective. Each PE sends the program, a zero byte, and the host's identity. The identity can contain any byte.
 gathered gather_facts(bootstrap& exchange, const config& settings, const std::string& program) {
   const std::string mine = program + '\0' + detail::host_identity(settings);
   const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));

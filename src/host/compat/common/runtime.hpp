@@ -67,8 +67,8 @@ struct team_entry {
 
 /// The program's membership in its world.
 ///
-/// *Callers* any thread; start(), stop() and all functions that may join are collective.
-/// *Errors* not_joined before start() and after stop(); otherwise as the functions of pgas::world.
+/// *Callers* any thread; start(), stop() and all functions that can join are collective. *Errors* not_joined before
+/// start() and after stop(); otherwise as the functions of pgas::world.
 class runtime {
  public:
   /// The instance of this library. Never destroyed, because a process that ends without stop() must not wait for other
@@ -117,7 +117,7 @@ class runtime {
   [[nodiscard]] int team_my_pe(int number);
   [[nodiscard]] int team_n_pes(int number);
 
-  /// The team with this number, which may be a predefined team. Joins. *Errors* invalid_argument.
+  /// The team with this number, also for the number of a predefined team. Joins. *Errors* invalid_argument.
   [[nodiscard]] team_entry& find_team(int number);
   [[nodiscard]] const pgas::team& team(int number) { return find_team(number).get(); }
   /// Takes ownership of a team that was made by a split. *On return* its number; team_number::invalid for an empty
@@ -162,7 +162,7 @@ class runtime {
   void write_log(log_level level, const char* function, const std::exception& cause) noexcept;
 
   const detail::fork_guard process_;
-  mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may call world()
+  mutable std::recursive_mutex mutex_;  ///< guards the stage; recursive, because the `joined` callback may call world()
   int users_ = 0;
   std::optional<config> settings_;
   std::unique_ptr<bootstrap> exchange_;  ///< set until the world is joined
@@ -193,7 +193,7 @@ void leave_at_exit(void (*stop)());
 /// of the largest element.
 [[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
   constexpr std::size_t lowest = 16;
-  constexpr std::size_t highest = std::size_t{1} << 62;  // too large: every heap refuses such an alignment
+  constexpr std::size_t highest = std::size_t{1} << 62;  // too large: every heap refuses this alignment
   return std::bit_ceil(std::clamp(alignment, lowest, highest));
 }
 

@@ -47,7 +47,7 @@ detail::reduction operation_of(compat::reduction op) {
   throw error(code::invalid_argument, "an unknown reduction");
 }
 
-/// The sign is relevant only for min and max.
+/// Whether an integer type is signed is relevant only for min and max.
 number_type number_of(number type, compat::reduction op) {
   const bool with_sign = op == compat::reduction::min || op == compat::reduction::max;
   switch (type) {

@@ -56,8 +56,8 @@ void check(int result, const char* what) {
   throw error(code::device_failed, fmt::format("{}: {}", what, name != nullptr ? name : "unknown error"));
 }
 
-/// Whether an error of the driver means that a context is unusable. Other errors concern the call: another thread may
-/// have begun a capture, or the driver may be unloading.
+/// Whether an error of the driver means that a context is unusable. Other errors concern the call: for example, another
+/// thread has begun a capture, or the driver is unloading.
 [[nodiscard]] bool is_sticky(int status) {
   constexpr int illegal_address = 700;
   constexpr int timeout = 702;
@@ -88,7 +88,7 @@ bool default_stream_is_busy() {
       calls.exchange_capture_mode == nullptr || calls.ctx_get_current(&context) != 0 || context == nullptr)
     return false;
   void* const legacy = reinterpret_cast<void*>(std::uintptr_t{1});
-  int mode = relaxed_capture;  // in other capture modes, a query invalidates captures of other threads
+  int mode = relaxed_capture;  // in any other capture mode, a query invalidates captures of other threads
   int capture = 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
   const int state = calls.stream_is_capturing(legacy, &capture) == 0 ? calls.stream_query(legacy) : 0;
@@ -118,7 +118,7 @@ void write_variable(const loaded_code& where, const char* name, const void* from
         code::version_mismatch,
         fmt::format("{} of the loaded code has {} bytes instead of {}: compile it with the headers of this library",
                     name, size, bytes));
-  // Not the default stream, which would wait for running kernels that may wait for this PE.
+  // The copy needs a stream of its own: the default stream would wait for running kernels, which can wait for this PE.
   void* stream = nullptr;
   constexpr unsigned non_blocking = 1;
   check(calls.stream_create(&stream, non_blocking), "cuStreamCreate");

@@ -18,7 +18,8 @@ namespace {
 /// The name that device_state.h declares.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
-/// In this PE's part of the heap: the table, and the context whose operations look up lent memory in the table.
+/// The table of lent memory, and the context whose operations look up lent memory in this table. Both are in this PE's
+/// part of the heap.
 struct alignas(128) table_and_context {
   detail::block_table table;
   detail::lending_context context;

@@ -120,7 +120,7 @@ std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& setting
 /// The text of MPI_Get_library_version.
 std::string library_version() {
   int (*const get)(char*, int*) = loaded_function{"MPI", "MPI_Get_library_version"};
-  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest of the known constants
+  constexpr std::size_t longest = 8192;  // the size in MPICH, which is the largest size of all known MPI libraries
   std::string text(longest, '\0');
   int length = 0;
   get(text.data(), &length);

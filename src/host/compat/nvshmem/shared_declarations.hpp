@@ -55,7 +55,7 @@ class host_call {
 /// Waits until the legacy default stream is idle. Programs fill memory by work in this stream and then call a barrier
 /// on the host. After the barrier, kernels of other PEs expect the filled memory. The function queries the stream,
 /// because an event in this stream would block the program's other streams. It waits at most PGAS_DEFAULT_STREAM_WAIT,
-/// because a kernel on that stream may wait for this PE's host. *Errors* the world's first failure.
+/// because a kernel on that stream can wait for this PE's host. *Errors* the world's first failure.
 void wait_for_default_stream(world& w);
 
 /// Drops all registrations of nvshmemx_buffer_register().

@@ -63,7 +63,7 @@ template <std::size_t Bytes>
   PGAS_SHMEM_DEFINE(RESULT, ctx_##NAME, (shmem_ctx_t ctx, PGAS_SHMEM_UNPACK PARAMETERS), __VA_ARGS__)
 
 /// As PGAS_SHMEM_DEFINE_CTX, for a function that calls an operation of pgas on PE `pe`. The last arguments of the macro
-/// are the arguments of the operation between the world and the PE.
+/// are passed to the operation between its arguments for the world and the PE.
 #define PGAS_SHMEM_DEFINE_ON_PE(RESULT, NAME, PARAMETERS, OPERATION, ...)   \
   PGAS_SHMEM_DEFINE_CTX(RESULT, NAME, PARAMETERS, {                         \
     const ::pgas::compat::target peer = ::pgas::compat::target_of(ctx, pe); \

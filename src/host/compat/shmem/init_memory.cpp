@@ -8,7 +8,8 @@ namespace {
 
 using namespace pgas::compat;
 
-/// shmem_ptr(): null for static data that is not symmetric. Other functions report an error for such data.
+/// shmem_ptr(): null for static data that is not symmetric. Other functions report an error for static data that is not
+/// symmetric.
 void* pointer_to(const void* dest, const pgas::team& members, int pe) {
   class pgas::world& w = library().world();
   const bool is_static = library().static_data().contains(dest);
@@ -26,7 +27,7 @@ void* after_barrier(void* memory) {
 
 pgas::memory_hint hints_of(long hints) {
   constexpr long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
-  return static_cast<pgas::memory_hint>(hints & known);  // the bits are the same; unknown hints are ignored
+  return static_cast<pgas::memory_hint>(hints & known);  // both types use the same bits; unknown hints are ignored
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// @file
-/// Reductions of shmem.h by the names of its operations, for all of its types.
+/// Defines the reductions of shmem.h for all element types of shmem.h, from the names of the operations.
 #pragma once
 
 #include <cstddef>

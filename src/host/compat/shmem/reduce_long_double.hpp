@@ -28,7 +28,7 @@ struct long_double_max {
 
 /// Combines the elements of members 0 to end - 1 in their order into this member's `dst`. If `end` is 0, the result is
 /// zeros. Collective over `of`. In place if `dst == src`. Between two barriers, each member reads the elements of the
-/// others by get.
+/// other members by get.
 template <class Op>
 void reduce_long_double(class world& w, const team& members, long double* dst, const long double* src,
                         std::size_t count, int end, Op op) {

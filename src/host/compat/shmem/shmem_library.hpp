@@ -36,7 +36,7 @@ class shmem_library {
   void stop();
   [[nodiscard]] static class world& world() { return runtime::instance().world(); }
 
-  /// The target of an operation on context `ctx` and its PE `pe`. *Errors* invalid_argument for an invalid context,
+  /// The target of an operation on PE `pe` of context `ctx`. *Errors* invalid_argument for an invalid context,
   /// pe_out_of_range if the context's team has no such PE. For contexts of the world, the operation itself checks the
   /// PE.
   [[nodiscard]] target target_of(shmem_ctx_t ctx, int pe);

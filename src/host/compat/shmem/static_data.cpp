@@ -70,8 +70,8 @@ void collect_pages(const dl_phdr_info& object, std::vector<pages>& found) {
   }
 }
 
-/// Whether a page contains only zeros. Such a page need not be written to the file. Not sanitized, because the function
-/// also reads the padding between variables.
+/// Whether a page contains only zeros. A page of zeros need not be written to the file. Not sanitized, because the
+/// function also reads the padding between variables.
 __attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64_t* words, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     if (words[i] != 0) return false;

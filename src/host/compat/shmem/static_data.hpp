@@ -17,8 +17,8 @@ namespace pgas::compat {
 /// same addresses. The memory file is registered with the heap.
 ///
 /// *Memory* the pages stay shared until the process ends. If the pages have at most largest_copy bytes, a forked child
-/// gets copies of the pages, as of its other data. Otherwise the child shares the pages of its parent. Libraries that
-/// are opened later, thread-local data and the malloc heap are not included.
+/// gets copies of the pages, as it gets copies of all other data. If the pages have more bytes, the child shares the
+/// pages of its parent. Libraries that are opened later, thread-local data and the malloc heap are not included.
 class static_data {
  public:
   static_data() = default;

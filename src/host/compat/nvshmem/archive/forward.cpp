@@ -46,7 +46,7 @@ constexpr function functions[] = {
   std::_Exit(127);
 }
 
-/// Runs before other constructors, because they may call the functions.
+/// Runs before other constructors, because other constructors can call functions of the interface.
 [[gnu::constructor(101)]] void load() {
   void* const library = ::dlopen(PGAS_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) refuse();
