@@ -86,7 +86,7 @@ class peer_connector {
   }
 
  private:
-  static constexpr std::size_t max_unproven = 64;  // more than the PEs themselves need
+  static constexpr std::size_t max_unproven = 64;  // the PEs themselves need fewer connections
   static constexpr int most_refusals_logged = 64;  // a flood of connections must not flood the log
 
   /// Watches the processes of the neighbours on this host. The death of a process does not always close a socket: the

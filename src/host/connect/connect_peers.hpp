@@ -39,8 +39,8 @@ struct peer_socket {
 /// for a proof is limited.
 /// @param tcp null if all PEs are on one host
 /// @param endpoints the endpoints of the leaders of other hosts, indexed by PE; empty if all PEs are on one host
-/// *Errors* peer_unreachable with the addresses of the PE and the answer of each address; authentication; peer_lost, as
-/// pe_has_died if a process has ended; bootstrap_timeout with the PEs that did not connect.
+/// *Errors* peer_unreachable with the addresses of the PE and the answer of each address; authentication; peer_lost,
+/// which is a pe_has_died if a process has ended; bootstrap_timeout with the PEs that did not connect.
 [[nodiscard]] std::map<int, peer_socket> connect_peers(const std::vector<peer_descriptor>& all, const peer_table& peers,
                                                        const unix_listener& listener, const config& settings,
                                                        log::logger& log, const tcp_listener* tcp = nullptr,

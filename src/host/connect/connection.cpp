@@ -10,8 +10,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// Sends bytes without blocking. Returns the number of bytes that the kernel has taken. If the kernel takes no bytes,
-/// `why` receives an errno.
+/// Sends bytes without blocking. Returns the number of bytes that Linux has accepted. If Linux accepts no bytes, `why`
+/// receives an errno.
 std::size_t send_some(int fd, std::span<const std::byte> bytes, int& why) {
   for (;;) {
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -79,7 +79,7 @@ packet_queue::state packet_queue::send(const outgoing_message& message) {
   std::size_t first_fd = 0;
   do {
     packet next{message.header, message.content, first_byte, first_fd};
-    if (!message.one_packet) {  // otherwise the header stays, because it counts lost descriptors too
+    if (!message.one_packet) {  // the header of another PE's packet stays: it also counts lost descriptors
       next.header.bytes = std::min(bytes - first_byte, max_packet);
       next.header.fds = static_cast<std::uint32_t>(std::min(fds - first_fd, max_fds_per_packet));
       next.header.all_bytes = bytes;

@@ -56,14 +56,14 @@ class unix_connection final : public connection {
   }
   int flush() override { return 0; }
   received_packet receive() override { return receive_packet(fd(), buffer_); }
-  void finish() noexcept override {}  // a closed UNIX socket still delivers the packets that it has taken
+  void finish() noexcept override {}  // nothing to do: a closed UNIX socket still delivers all packets
 
  private:
   std::vector<std::byte>& buffer_;
 };
 
-/// Each message in the stream is sealed (frame_cipher.hpp). If the kernel takes only a part of a message, the
-/// connection keeps the rest. The connection accepts no other message before the rest is sent.
+/// Each message in the stream is sealed (frame_cipher.hpp). If Linux accepts only a part of a message, the connection
+/// keeps the rest. The connection accepts no other message before the rest is sent.
 class tcp_connection final : public connection {
  public:
   tcp_connection(unique_fd fd, const session_keys& keys)
@@ -99,7 +99,7 @@ class packet_queue {
   enum class state {
     sent,
     waiting,  ///< packets wait until the socket is writable
-    crowded,  ///< the kernel lacks memory, or has too many descriptors in flight: try again soon
+    crowded,  ///< Linux lacks memory, or has too many descriptors in flight: try again soon
     closed    ///< the connection cannot send any more; receive() reports the end
   };
 
@@ -126,7 +126,7 @@ class packet_queue {
   connection& to_;
   mutable std::mutex mutex_;   ///< guards the members below
   std::list<packet> packets_;  ///< a list, because most queues are empty and need no memory
-  bool taken_ = false;         ///< the connection has taken the first packet and still sends its rest
+  bool taken_ = false;         ///< the connection has taken the first packet and still sends the rest of this packet
   int problem_ = 0;
 };
 

@@ -31,7 +31,7 @@ enum class message_kind : std::uint32_t {
   failure = 5,    ///< the world cannot continue; an error follows
   departure = 6,  ///< the sender has left; the end of its process is not a failure
   heartbeat = 7,  ///< the sender runs; sent between hosts only
-  question = 8,   ///< a question to all PEs: `group` is its kind, `sequence` its number at the sender
+  question = 8,   ///< a question to all PEs; `group` is its kind, and `sequence` is its number at the sender
   answer = 9,     ///< the answer to the question with this number; JSON follows
 };
 
@@ -74,7 +74,7 @@ class parcel {
   [[nodiscard]] std::span<const int> fds() const noexcept { return fds_; }
   /// The number of descriptors that receivers expect.
   [[nodiscard]] std::size_t fd_count() const noexcept { return fd_count_; }
-  /// Duplicates the borrowed descriptors, because the caller closes them after the call. If the process may open no
+  /// Duplicates the borrowed descriptors, because the caller closes them after the call. If the process can open no
   /// more files, the parcel loses its descriptors, and receivers report them as lost. *Callers* one thread at a time.
   void keep();
 
@@ -101,7 +101,7 @@ struct contribution {
   blob bytes;
   std::vector<unique_fd> fds;
   bool fds_lost =
-      false;  ///< descriptors were sent, but this process may open no more files; all received descriptors were closed
+      false;  ///< descriptors were sent, but this process can open no more files; all received descriptors were closed
 };
 
 /// A message that has arrived completely.

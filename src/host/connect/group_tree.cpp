@@ -15,7 +15,7 @@ std::vector<int> every_pe(std::size_t n) {
 
 group_layout::group_layout(std::span<const int> all, std::span<const int> hosts_of_pes)
     : members(all.begin(), all.end()), hosts(hosts_of_pes) {
-  std::ranges::sort(members);  // so that the tree does not depend on the order that this PE has passed
+  std::ranges::sort(members);  // so that the tree does not depend on the order of `all`
   for (const int pe : members)
     if (position_of.try_emplace(hosts[static_cast<std::size_t>(pe)], static_cast<int>(leaders.size())).second)
       leaders.push_back(pe);

@@ -22,8 +22,8 @@ struct group_layout {
 
   std::vector<int> members;  ///< the members in ascending order
   std::span<const int> hosts;
-  std::vector<int> leaders;                  ///< the lowest member of each host, by position of the host
-  std::unordered_map<int, int> position_of;  ///< the position of a host, in the order of lowest members
+  std::vector<int> leaders;                  ///< the lowest member of each host, indexed by the position of the host
+  std::unordered_map<int, int> position_of;  ///< the position of a host; hosts are in the order of their lowest members
 };
 
 /// The lowest member of each host is the leader of the host. The other members of the host are the children of the
@@ -42,7 +42,8 @@ class group_tree {
   [[nodiscard]] int parent() const noexcept { return parent_; }
   /// The children: PEs of this host in ascending order, then leaders.
   [[nodiscard]] std::span<const int> children() const noexcept { return children_; }
-  /// The child on the way down to member `pe`, which may be `pe` itself. -1 if `pe` is this PE or is not below this PE.
+  /// The child on the way down to member `pe`. The child can be `pe` itself. -1 if `pe` is this PE or is not below this
+  /// PE.
   [[nodiscard]] int child_towards(int pe) const;
   [[nodiscard]] bool on_host_of_this(int pe) const {
     return layout_->hosts[static_cast<std::size_t>(pe)] == layout_->hosts[static_cast<std::size_t>(me_)];

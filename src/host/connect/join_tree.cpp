@@ -28,7 +28,8 @@ void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   try {
     all = exchange.all_gather(mine ? encode_error(*mine) : blob());
   } catch (const error& nobody) {
-    // If a third PE is absent, its absence is the cause. The error of this PE only says that a peer ended its waits.
+    // If the exchange timed out because a third PE is absent, that absence is the cause. In this case the error of this
+    // PE only reports that a peer has stopped waiting.
     const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
     if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
     throw;
@@ -62,7 +63,7 @@ std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
   return job;
 }
 
-/// Logs a message if two hosts are containers of one machine. The user may have intended the containers as one host.
+/// Logs a message if two hosts are containers of one machine. Perhaps the user wants the containers to be one host.
 void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<const int> hosts, log::logger& log) {
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].machine == all[0].machine && hosts[pe] != hosts[0])
@@ -74,8 +75,8 @@ void log_separate_namespaces(const std::vector<peer_descriptor>& all, std::span<
 
 /// Collective: exchanges the TCP addresses at which the leaders of hosts listen. The leader of a host first opens a TCP
 /// port and stores its socket in `listener`. A failure to open the port becomes part of the PE's endpoints. Returns the
-/// endpoints, indexed by PE. If the bootstrap publishes values, the PE fetches the endpoints of its neighbours in the
-/// tree only.
+/// endpoints, indexed by PE. If the bootstrap publishes values, the PE fetches only the endpoints of its neighbours in
+/// the tree.
 std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings, const peer_table& peers,
                                                   std::optional<tcp_listener>& listener,
                                                   std::vector<peer_descriptor>& all) {

@@ -21,19 +21,20 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr int may_look = 1024;  // the number of programs that may connect at the same time
+constexpr int may_look = 1024;  // the number of programs that can connect at the same time
 
 std::string text_of(int number) { return number < 0 ? "x" : std::to_string(number); }
 
-/// Whether the file is a socket without a listener. A new file may belong to a process that is about to listen.
+/// Whether the file is a socket without a listener. If the file is new, the process that made it can be about to
+/// listen.
 bool is_dead_socket(const std::string& folder, const std::string& name, const struct stat& about) {
   constexpr time_t young = 10;
   return S_ISSOCK(about.st_mode) && ::time(nullptr) - about.st_mtime > young &&
          connect_to(unix_address(folder, name)).error == ECONNREFUSED;
 }
 
-/// Whether no process, of any container, has the file open or mapped. The kernel grants a lease for writing only in
-/// this case. UCX keeps a file open while it creates, maps and removes the file.
+/// Whether no process, of any container, has the file open or mapped. Linux grants a lease for writing only in this
+/// case. UCX keeps a file open while it creates, maps and removes the file.
 bool is_unused(const std::string& path, const struct stat& about) {
   if (!S_ISREG(about.st_mode)) return false;
   const unique_fd file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
@@ -64,7 +65,7 @@ joining_mark::joining_mark(const std::string& directory, int pe, int n) noexcept
                       may_look);
     close_after_fork(listener_->fd());
   } catch (const std::exception&) {
-    listener_.reset();  // the mark is optional; a socket that joining needs reports the cause
+    listener_.reset();  // the mark is optional; if joining itself lacks a socket, joining reports the cause
   }
 }
 

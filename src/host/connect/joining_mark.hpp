@@ -1,6 +1,6 @@
 /// @file
 /// The mark of a joining PE, which has no connections and no thread to answer questions. The name of a socket shows
-/// that the PE exists. Processes that are killed leave such sockets and other files, which the next PE removes.
+/// that the PE exists. A killed process leaves its socket and other files. The next PE removes them.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace pgas::detail {
 inline constexpr std::string_view joining_socket_prefix = "pgas-joining-";
 
 /// During the lifetime of the object, pgas-why sees that this process joins. No thread reads the socket. A program that
-/// connects to the socket learns the owner from the kernel. If the socket cannot be opened, pgas-why does not see this
-/// PE.
+/// connects to the socket learns from Linux which process owns the socket. If the socket cannot be opened, pgas-why
+/// does not see this PE.
 class joining_mark {
  public:
   /// @param directory PGAS_SOCKET_DIR @param pe, n the numbers in the environment; -1: not known

@@ -35,7 +35,7 @@ struct peer_table {
   [[nodiscard]] std::string describe(const std::vector<int>& pes) const;
 
   int me;
-  std::set<std::string> host_names;  ///< processes of one host may see different names
+  std::set<std::string> host_names;  ///< processes of one host can see different names of the host
   std::vector<peer_info> peers;
   std::vector<int> hosts;  ///< peer_info::host_index, indexed by PE
 };

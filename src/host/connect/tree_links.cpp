@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The pause before another attempt, if the kernel lacks memory or has too many descriptors in flight.
+/// The pause before another attempt, if Linux lacks memory or has too many descriptors in flight.
 constexpr milliseconds pause_in_crowd{1};
 
 }  // namespace

@@ -28,7 +28,7 @@ struct tree_link {
       : pe(of), to(std::move(over)), queue(*to), remote(between_hosts) {}
 
   const int pe;
-  const std::unique_ptr<connection> to;  ///< open for the lifetime of this object, because any thread may be sending
+  const std::unique_ptr<connection> to;  ///< open for the lifetime of this object, because any thread can be sending
   packet_queue queue;
   const bool remote;
   std::atomic<bool> departed{false};           ///< the neighbour has left; its end is not a failure
