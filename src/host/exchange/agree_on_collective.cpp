@@ -78,7 +78,7 @@ constexpr const char* types[] = {
     "",     "u8",  "u16", "u32",         "u64",         "i8",       "i16",      "i32",      "i64",     "f16",
     "bf16", "f32", "f64", "complex f32", "complex f64", "pair i32", "pair i64", "pair f32", "pair f64"};
 
-/// The name of a number from another PE, which may be out of range.
+/// The name of a number from another PE. The number can be out of range.
 template <std::size_t Size, class Number>
 const char* entry(const char* const (&names)[Size], Number number) {
   return static_cast<std::size_t>(number) < Size ? names[static_cast<std::size_t>(number)] : "?";

@@ -59,7 +59,7 @@ requires std::is_trivially_copyable_v<T>
 [[nodiscard]] T reduce_value(const control_group& group, const T& mine, Combine combine) {
   const auto bytes = std::as_bytes(std::span(&mine, 1));
   const blob all = group.reduce(blob(bytes.begin(), bytes.end()), [&](blob& one, std::span<const std::byte> more) {
-    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // the size check below reports this
+    if (one.size() != sizeof(T) || more.size() != sizeof(T)) return one.clear();  // the size check reports this error
     T a;
     T b;
     std::memcpy(&a, one.data(), sizeof(T));

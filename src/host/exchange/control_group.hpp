@@ -51,7 +51,7 @@ class control_group {
   /// *Errors* pe_out_of_range.
   [[nodiscard]] const peer_info& peer(int member) const;
 
-  /// Collective: returns the bytes of all members, by member. A member contributes 0 to 64 KiB, and lengths may differ.
+  /// Collective: returns the bytes of all members, by member. A member contributes 0 to 64 KiB, and lengths can differ.
   /// For each other member on the caller's host, the result also contains that member's file descriptors, duplicated
   /// for the caller. The caller's own entry has bytes and no descriptors. *Errors* peer_lost; aborted; wait_timeout
   /// with the missing members if PGAS_WAIT_TIMEOUT is set; asymmetric_call if a member calls barrier() or
@@ -67,8 +67,8 @@ class control_group {
   /// and its result must not depend on their order. A value crosses each link of the tree once. *Errors* those of
   /// all_gather().
   [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine) const;
-  /// As reduce(), but a member receives at least the part of the result that its value asks for, and not the whole
-  /// result. `select` returns the part that a combined value asks for.
+  /// As reduce(), but a member does not always receive the whole result. The member receives at least the part that its
+  /// value asks for. `select` returns the part that a combined value asks for.
   using part_selector = std::function<blob(std::span<const std::byte> all, std::span<const std::byte> values)>;
   [[nodiscard]] blob reduce(blob mine, std::function<void(blob& all, std::span<const std::byte> more)> combine,
                             part_selector select) const;

@@ -36,7 +36,7 @@ struct control_plane_parts {
 
   [[nodiscard]] int me() const noexcept { return tree.peers.me; }
   [[nodiscard]] std::string describe_me() const { return tree.peers.describe(me()); }
-  /// Fails the world on the reader's thread, because the caller may hold locks.
+  /// Fails the world on the reader's thread, because the caller can hold locks.
   void cannot_send(int pe, int why) {
     loop.post([this, pe, why] {
       failures.set(

@@ -13,9 +13,9 @@
 namespace pgas::detail {
 
 /// During the lifetime of the object, the calling thread waits for the next collective that it enqueues on its device.
-/// The world fails if a member leaves without having enqueued this collective. The world fails immediately if both PEs
-/// have counted their collectives, otherwise after PGAS_JOIN_TIMEOUT. A member that has enqueued the collective may
-/// leave, because the work on its streams continues.
+/// The world fails if a member leaves without having enqueued this collective. If this PE and the leaving member both
+/// know their counts of collectives, the world fails immediately. If not, the world fails after PGAS_JOIN_TIMEOUT. A
+/// member that has enqueued the collective may leave, because the work on its streams continues.
 class device_collective {
  public:
   /// @param name must outlive the object
@@ -26,7 +26,8 @@ class device_collective {
 
  private:
   friend class exchange_service;
-  /// A member that leaves without having enqueued the collective. The member may not know its own count.
+  /// A member that leaves without having enqueued the collective. `certain` is false if this PE or the member does not
+  /// know its count of collectives.
   struct missing_member {
     int pe;
     bool certain;

@@ -1,7 +1,7 @@
 /// @file
-/// How many collectives each leaving PE has enqueued on its device. Each PE contributes its counts to await_leave().
-/// This file does not include device_collective.hpp, because group_exchange, which merges the counts, uses no devices
-/// and no threads.
+/// The number of collectives that each leaving PE has enqueued on its device. Each PE contributes its counts to
+/// await_leave(). This file does not include device_collective.hpp, because group_exchange, which merges the counts,
+/// uses no devices and no threads.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// The time limit after the loss of a PE for a collective that can still complete.
+/// When a PE is lost, a collective that can still complete may take this long.
 constexpr auto drain_timeout = std::chrono::milliseconds(300);
-/// The time limit for the sockets of the neighbours to take a failure.
+/// The time within which the sockets of the neighbours must accept the messages about a failure.
 constexpr auto tell_timeout = std::chrono::milliseconds(300);
 
 const char* name_of(collective call) {
@@ -62,7 +62,7 @@ void exchange_service::update(Change&& change) {
 }
 
 void exchange_service::begin_group(control_group::identity id, std::span<const int> members) {
-  bool status_due = false;  // messages came before the group, so the reader has no time for its status
+  bool status_due = false;  // true if messages came before the group: the reader must then learn the time of the status
   update([&](group_exchange::messages& out) {
     enqueued_.emplace(id, 0);
     group_exchange& made = groups_.try_emplace(id, id).first->second;
@@ -101,7 +101,8 @@ exchange_result exchange_service::run(control_group::identity group, collective 
         under_way->contribute(call, std::move(mine), fds, std::move(combine), clock::now(), out, std::move(select));
     note_progress(*under_way, group);
     wrong = wrong_call(*under_way, group);
-    // This PE leaves and makes no further call. Members of other groups may wait for a call of this PE.
+    // This PE leaves and makes no further call. If a member of another group waits for a call of this PE, that is an
+    // error.
     if (is_end(call))
       for (const auto& [id, one] : groups_)
         if (!wrong && id != group) wrong = wrong_call(one, id);
@@ -111,8 +112,8 @@ exchange_result exchange_service::run(control_group::identity group, collective 
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
 
-  // The reader may still be sending the result to other members, and the caller's descriptors. The caller may end the
-  // process after the call, and closes the descriptors.
+  // The reader can still be sending the result and the caller's descriptors to other members. This call must not return
+  // before that, because the caller then closes the descriptors and may end the process.
   const auto await_sending = [&](std::unique_lock<std::mutex>& held) {
     held.unlock();
     const std::lock_guard order(sending_);
@@ -126,8 +127,8 @@ exchange_result exchange_service::run(control_group::identity group, collective 
     }
     std::optional<clock::time_point> next = deadline;
     if (failures_.failed()) {
-      // A PE may have ended because of the result of this collective. Then the result arrives soon, and the collective
-      // completes before the failure is thrown.
+      // A PE can have ended because of the result of this collective. In that case the result arrives soon, and the
+      // collective completes before the failure is thrown.
       const bool may_complete = failures_.cause().code() == code::peer_lost && !under_way->abandoned(sequence);
       if (!may_complete || clock::now() >= failures_.at() + drain_timeout) {
         under_way->withdraw(sequence);
@@ -139,7 +140,7 @@ exchange_result exchange_service::run(control_group::identity group, collective 
       lock.unlock();
       fail_timeout(*under_way, sequence, now);
       lock.lock();
-      deadline.reset();  // the callback of an earlier failure may still be running
+      deadline.reset();  // the callback of an earlier failure can still be running
       continue;
     } else if (const auto status = under_way->next_status()) {
       const clock::time_point now_is = clock::now();
@@ -179,7 +180,7 @@ void exchange_service::gather(const control_group& group, std::span<const std::b
   const auto malformed = [this] {
     return error(code::bootstrap_protocol, fmt::format("PE {} received a malformed all-gather", me_), me_);
   };
-  std::vector<int> member_of(static_cast<std::size_t>(peers_.n()), -1);  // by PE; -1: its part has been read
+  std::vector<int> member_of(static_cast<std::size_t>(peers_.n()), -1);  // indexed by PE; -1: has no part any more
   for (std::size_t i = 0; i < group.members().size(); ++i)
     member_of[static_cast<std::size_t>(group.members()[i])] = static_cast<int>(i);
   std::size_t left = group.members().size();
@@ -204,8 +205,8 @@ void exchange_service::gather(const control_group& group, std::span<const std::b
 
 std::chrono::milliseconds exchange_service::limit_at(stage now) const noexcept {
   if (now == stage::joining) return join_timeout_;
-  // The streams of a leaving PE may work for PGAS_JOIN_TIMEOUT. That PE reports the timeout before the other PEs stop
-  // waiting.
+  // The streams of a leaving PE can work for PGAS_JOIN_TIMEOUT. The leaving PE reports the timeout before the other PEs
+  // stop waiting.
   return now == stage::leaving && wait_timeout_.count() > 0 ? join_timeout_ + wait_timeout_ : wait_timeout_;
 }
 
@@ -312,7 +313,7 @@ void exchange_service::await_leave() {
 void exchange_service::leave() {
   static_cast<void>(run(control_group::world, collective::leave, {}, {}, {}));
   {
-    const std::lock_guard order(sending_);  // a thread that is refused because of left_ may end the process
+    const std::lock_guard order(sending_);  // sent before left_ is set, because a thread can then end the process
     links_.send_to_neighbours(message_of(message_kind::departure, me_));
     const std::lock_guard lock(mutex_);
     left_ = true;
@@ -374,7 +375,7 @@ void exchange_service::tell_neighbours(const error& cause) {
 
 void exchange_service::wake() {
   {
-    const std::lock_guard lock(mutex_);  // so that a thread that has not begun to wait detects the failure
+    const std::lock_guard lock(mutex_);  // ensures that a thread that has not begun to wait detects the failure
   }
   changed_.notify_all();
 }

@@ -28,7 +28,7 @@
 
 namespace pgas::detail {
 
-/// Groups hold weak pointers to the object, because a group may outlive the control plane. *Callers* any thread, unless
+/// Groups hold weak pointers to the object, because a group can outlive the control plane. *Callers* any thread, unless
 /// stated otherwise.
 class exchange_service {
  public:
@@ -39,7 +39,7 @@ class exchange_service {
                    const config& settings, log::logger& log);
 
   [[nodiscard]] const peer_table& peers() const noexcept { return peers_; }
-  /// False in a child of fork(), in which the locks may stay locked.
+  /// False in a child of fork(). In a child, the locks can stay locked.
   [[nodiscard]] bool in_creator() const noexcept { return owner_.in_creator(); }
 
   void begin_group(control_group::identity id, std::span<const int> members);
@@ -57,23 +57,23 @@ class exchange_service {
   /// The last collective. Afterwards the neighbours know that this PE leaves.
   void leave();
   [[nodiscard]] stage reached() const noexcept { return reached_; }
-  /// The time limit of a collective at this stage; 0: no limit.
+  /// The time limit of a collective at stage `now`; 0: no limit.
   [[nodiscard]] std::chrono::milliseconds limit_at(stage now) const noexcept;
   /// Whether all PEs have left, so that the end of a PE is not a failure.
   [[nodiscard]] bool all_departed() const;
 
   /// Handles a message of a group. *Callers* the reader; also for the next four functions.
   void receive(arrived_message message);
-  /// Sends a message or a packet that is passed on, after the messages that groups have made.
+  /// Sends a message, or passes a packet on. First sends the messages that groups have made.
   void send(const outgoing_message& message);
   void send_statuses();
   /// Fails the world if a thread waits for a collective that a leaving member has not enqueued.
   void check_leavers();
   /// The time at which send_statuses() or check_leavers() has work.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
-  /// Sends a failure to the neighbours, before the program observes the failure. Every PE passes the failure on.
-  /// Otherwise a peer could detect the end of this PE before it has received the cause. Waits until the sockets have
-  /// taken the messages, for at most 300 ms, because a neighbour may not read.
+  /// Sends a failure to the neighbours, before the program observes the failure. Every PE passes the failure on, so
+  /// that no peer detects the end of this PE before the peer has received the cause. Waits until the sockets have
+  /// accepted the messages, but for at most 300 ms, because it is possible that a neighbour does not read.
   void tell_neighbours(const error& cause);
   /// Wakes the threads that wait in collectives.
   void wake();

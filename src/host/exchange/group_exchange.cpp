@@ -162,7 +162,8 @@ void group_exchange::combine_parts(round& one) const {
 }
 
 void group_exchange::answer_last(std::uint64_t number, round& one, messages& out) {
-  // Descriptors go to all children at the same time, and parts of a result are selected from the whole result.
+  // No early answer in an all-gather, because descriptors go to all children at the same time. No early answer with a
+  // selector, because it selects the parts of a result from the whole result.
   if (one.call == collective::all_gather || one.select || one.answered >= 0) return;
   one.answered = *std::ranges::find_if(tree_.children(), [&](int child) { return !one.parts.contains(child); });
   combine_parts(one);
@@ -202,7 +203,7 @@ void group_exchange::finish_with_others(std::uint64_t number, round& one, messag
 void group_exchange::keep_descriptors(round& one, int child, arrived_message& part) const {
   contribution theirs{{}, std::move(part.fds), part.fds_lost};
   const auto local = std::ranges::count_if(tree_.children(), [this](int pe) { return tree_.on_host_of_this(pe); });
-  if (local > 1) {  // otherwise no other PE of this host needs the descriptors
+  if (local > 1) {  // with one local child, no other PE of this host needs the descriptors
     one.table.push_back(
         {child, theirs.fds_lost ? descriptor_entry::lost : static_cast<std::uint32_t>(theirs.fds.size())});
     contribution copies;
@@ -220,7 +221,7 @@ void group_exchange::keep_descriptors(round& one, int child, arrived_message& pa
 
 void group_exchange::finish(std::uint64_t number, round& one, blob value, messages& out) {
   const bool with_data = one.call == collective::all_gather || one.call == collective::reduce;
-  std::shared_ptr<parcel> here;  // for the children on this host, with the descriptors of its PEs
+  std::shared_ptr<parcel> here;  // the result for children on this host, with all descriptors of this host
   std::shared_ptr<parcel> there;
   for (const int child : tree_.children()) {
     if (child == one.answered) continue;
@@ -300,7 +301,7 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
     one.next_status = now + one.pause;
     one.pause = std::min(2 * one.pause, longest_pause);
     const bool root = tree_.parent() < 0;
-    if (members().empty() || (!root && one.combined)) continue;  // the contribution that was sent replaces the status
+    if (members().empty() || (!root && one.combined)) continue;  // no status is needed after the contribution was sent
     member_set come = arrived(one);
     if (come == one.told) continue;
     one.told = come;
@@ -313,8 +314,9 @@ void group_exchange::send_status(clock::time_point now, messages& out) {
     const auto content = std::make_shared<parcel>(std::move(bytes));
     if (!root) send(message_kind::status, number, one.call, tree_.parent(), content, out);
     for (const int child : root ? tree_.children() : std::span<const int>()) {
-      // A child that has the contributions of all others may have completed the collective and removed the group. Only
-      // await_leave, which no group outlives, has counts for this child.
+      // A child that has the contributions of all others may have completed the collective and removed the group. The
+      // status is sent to this child only in await_leave, because only that status contains counts, and the child still
+      // has the group of the world.
       if (child == one.answered && one.call != collective::await_leave) continue;
       send(message_kind::status, number, one.call, child, content, out);
     }

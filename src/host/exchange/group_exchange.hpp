@@ -27,12 +27,12 @@ using selector = std::function<blob(std::span<const std::byte> result, std::span
 
 struct exchange_result {
   blob value;
-  std::map<int, contribution> descriptors;  ///< indexed by PE, for all other PEs of this host; without bytes
+  std::map<int, contribution> descriptors;  ///< indexed by PE; entries of all other PEs of this host, without bytes
 };
 
 /// A state machine without sockets and threads. Its inputs are contributions, messages and the time. It appends the
 /// messages to be sent to `out`. Members make their calls in the same order, so a number identifies a collective. A
-/// member may contribute before another member has made the group. PEs are world numbers. Not thread-safe.
+/// member can contribute before another member has made the group. PEs are world numbers. Not thread-safe.
 class group_exchange {
  public:
   using messages = std::vector<outgoing_message>;
@@ -66,8 +66,8 @@ class group_exchange {
   [[nodiscard]] const group_tree& tree() const noexcept { return tree_; }
 
   /// Begins the next collective of this PE. Returns the number of the collective. @param fds descriptors for the PEs of
-  /// this host; the caller still owns them @param select set if children receive parts of the result; without
-  /// descriptors
+  /// this host; the caller still owns them @param select set if children receive only parts of the result; `fds` is
+  /// then empty
   [[nodiscard]] std::uint64_t contribute(collective call, blob mine, std::span<const int> fds, combiner combine,
                                          clock::time_point now, messages& out, selector select = {});
   /// Handles a message of this group. *Errors* bootstrap_protocol for a message that a correct member never sends.
@@ -124,7 +124,7 @@ class group_exchange {
     bool done = false;
     bool given_up = false;
     blob value;
-    blob of_others;                       ///< the result without this PE and the PEs below it
+    blob of_others;                       ///< the result without the contributions of this PE and the PEs below it
     std::vector<int> fds;                 ///< the descriptors of this PE, which the caller owns
     std::vector<unique_fd> owned;         ///< the descriptors of the children on this host
     std::vector<descriptor_entry> table;  ///< the table of all these descriptors
