@@ -13,7 +13,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The time until which a warning must have been asked for.
+/// The question for a warning must be sent within this time.
 constexpr auto time_to_ask = std::chrono::seconds(1);
 /// A wait with a shorter limit gets no warning, because it ends soon.
 constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
@@ -27,7 +27,7 @@ using stage = exchange_service::stage;
 
 /// The time after which a wait gets a warning.
 std::chrono::milliseconds warn_after(const exchange_service& exchanges, std::chrono::milliseconds setting, stage now) {
-  // A PE may have begun to leave long before the last PE. The limit begins only when all PEs leave.
+  // A PE can begin to leave long before the last PE does. The limit begins only when all PEs leave.
   const std::chrono::milliseconds limit =
       now == stage::leaving ? std::chrono::milliseconds(0) : exchanges.limit_at(now);
   return limit < shortest_limit_to_warn ? setting : std::min(setting, limit / 2);

@@ -23,9 +23,9 @@ struct long_wait {
   std::string sentence;
 };
 
-/// Searches this PE's waits from time to time. If a long wait has no warning yet, all PEs are asked about their waits,
-/// and the warning is logged with the root of the wait, as the answers show it. *Callers* the reader of the control
-/// plane.
+/// Searches this PE's waits from time to time. If a long wait has no warning yet, asks all PEs about their waits, and
+/// logs the warning. The warning names the root of the wait if the answers show the root. *Callers* the reader of the
+/// control plane.
 class long_wait_warning {
  public:
   /// @param setting PGAS_WAIT_WARNING; 0: no warnings
@@ -44,13 +44,13 @@ class long_wait_warning {
   [[nodiscard]] bool needs_question() const noexcept { return pending_ && pending_->number == 0; }
   /// Called when question `number` was sent to all PEs. The warning waits for answers until `until`.
   void on_asked(std::uint64_t number, clock::time_point until) noexcept;
-  /// Called when a PE has answered question `number`, which may have another purpose.
+  /// Called when a PE has answered question `number`, even if the question is not for this warning.
   void on_answer(std::uint64_t number, std::string_view text);
   /// Whether a warning can be logged: all `n` PEs have answered, or the time for answers is over.
   [[nodiscard]] bool is_complete(int n) const;
   /// Logs the warning. `root` returns a sentence about the root of the wait, or nothing.
   void log_it(const std::function<std::string(const std::vector<std::string>& answers)>& root);
-  /// The time of the next search, or the time at which the warning waits no longer.
+  /// The time of the next search, or the time at which the warning stops waiting for answers.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
 
  private:

@@ -211,8 +211,8 @@ void question_service::check() noexcept {
 }
 
 void question_service::answer_here() {
-  // While the kernels' answers are incomplete, this PE answers later. If it waits in a collective of the control plane,
-  // it needs no answers of kernels and answers now.
+  // While the answers of kernels are incomplete, this PE answers later. But if this PE waits in a collective of the
+  // control plane, it answers now, because it needs no answers of kernels.
   if (source_ && clock::now() < last_due_ && !source_->settled() &&
       exchanges_.overdue(std::chrono::milliseconds(0)).empty()) {
     due_ = clock::now() + time_to_answer;

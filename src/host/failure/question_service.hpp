@@ -35,12 +35,12 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 /// The time from a question to the answer. Kernels check for a question about every millisecond.
 inline constexpr std::chrono::milliseconds time_to_answer{15};
 
-/// The longest time from a question to the answer, if kernels of a call have not answered. Threads of the host heap may
-/// wait for a processor.
+/// The longest time from a question to the answer, if not all waiting kernels have answered. On the host heap, the
+/// threads of a kernel can have to wait for a processor.
 inline constexpr std::chrono::milliseconds most_time_to_answer{400};
 
-/// The shortest time between two questions of a PE of the same kind. Programs that ask earlier have to wait, and all of
-/// them get the same answers. So the cost for the PEs does not depend on the number of programs.
+/// The shortest time between two questions of the same kind that a PE sends. If several programs ask earlier, they have
+/// to wait, and all of them get the same answers. So the cost for the PEs does not depend on the number of programs.
 inline constexpr std::chrono::milliseconds between_questions{50};
 
 /// A question, and the word that a program sends for it.
@@ -91,7 +91,7 @@ class question_service {
 
  private:
   struct asker {  ///< the origin of a question about this PE's waits
-    int pe;       ///< a PE; this PE for all clients; or `nobody` for the search for long waits, `the_log` for SIGUSR1
+    int pe;       ///< a PE (this PE: all of its clients), `nobody` (the search for long waits) or `the_log` (SIGUSR1)
     std::uint64_t number;
   };
   struct client {
@@ -139,7 +139,7 @@ class question_service {
   std::vector<client> clients_;
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< the time of this PE's answer
-  clock::time_point last_due_{};  ///< the latest time of the answer, even if the answers of waits are not settled
+  clock::time_point last_due_{};          ///< the latest time of the answer, even if waits have not answered
   long_wait_warning warning_;
   std::uint64_t questions_ = 0;
   std::array<clock::time_point, std::size(question_words)>

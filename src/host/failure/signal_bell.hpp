@@ -11,7 +11,8 @@ namespace pgas::detail {
 /// installed after the last object, so that a late signal does not end the process.
 class signal_bell {
  public:
-  /// If the program has its own handler, that handler stays, and the object has no descriptor. This is logged.
+  /// If the program has its own handler, that handler stays, and the object has no descriptor. The constructor logs
+  /// this case.
   explicit signal_bell(log::logger& log);
   ~signal_bell();
   signal_bell(const signal_bell&) = delete;

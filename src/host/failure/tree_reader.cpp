@@ -18,8 +18,8 @@ namespace {
 /// The time limit for the last messages, enough for a round trip to every neighbour.
 constexpr auto finish_timeout = std::chrono::milliseconds(500);
 
-/// The number of heartbeats in the time after which a PE counts as lost. It is more than one, because a heartbeat may
-/// be late.
+/// The number of heartbeats in the time after which a PE counts as lost. The number is more than one, because a
+/// heartbeat can be late.
 constexpr int heartbeats_in_timeout = 4;
 
 /// Whether a message is dropped if the neighbour does not read.
@@ -177,15 +177,15 @@ void tree_reader::handle(arrived_message message, int from) {
 
 void tree_reader::on_process_end(const watched_process& one) {
   tree_link& neighbour = *links_.find(one.pe);
-  // A forked child may keep the socket open, but all messages of the process itself have arrived.
+  // A forked child of the process can keep the socket open, but all messages of the process itself have arrived.
   if (!neighbour.ended && read_from(neighbour, true)) return;
   loop_.forget(neighbour.to->fd());
   loop_.forget(one.fd.get());
 }
 
 void tree_reader::on_disconnect(tree_link& from) {
-  // Ends the sending direction. The peer may wait for this end of the stream. The end of the stream tells the peer that
-  // this PE has received all messages.
+  // Ends the sending direction. The peer can be waiting for the end of this stream. The end of the stream tells the
+  // peer that this PE has received all messages.
   if (!from.finished.exchange(true)) from.to->finish();
   from.ended = true;
   questions_.on_end(from.pe);
@@ -195,11 +195,12 @@ void tree_reader::on_disconnect(tree_link& from) {
 
 void tree_reader::on_launcher_report(int pe, std::string how) {
   if (pe < 0 || pe >= peers_.n() || pe == peers_.me) return;
-  // The reader's thread handles the report, because the departure message of the PE may already have arrived.
+  // The reader's thread handles the report, because it is possible that the departure message of the PE has already
+  // arrived.
   loop_.post([this, pe, how = std::move(how)] {
     const tree_link* const neighbour = links_.find(pe);
     if (neighbour != nullptr && neighbour->departed) return;
-    if (exchanges_.reached() == exchange_service::stage::leaving) return;  // the PE may have left before this PE
+    if (exchanges_.reached() == exchange_service::stage::leaving) return;  // perhaps the PE has left first
     failures_.set(error(code::peer_lost,
                         fmt::format("{} has failed, as the launcher reports: {}", peers_.describe(pe), how), pe));
   });
@@ -241,8 +242,8 @@ void tree_reader::check_heartbeats() {
 }
 
 bool tree_reader::finished() {
-  // Closing a TCP connection with unread data resets the connection, which may discard the last messages to the peer.
-  // So this side ends its sending direction, and reads until the peer has ended its sending direction.
+  // Closing a TCP connection with unread data resets the connection, and a reset can discard the last messages to the
+  // peer. So this side ends its sending direction, and reads until the peer has ended its sending direction.
   if (clock::now() >= *finish_until_) return true;
   if (!links_.finish()) return false;
   return std::ranges::none_of(links_.all(), [](const auto& each) { return each.second.remote && !each.second.ended; });

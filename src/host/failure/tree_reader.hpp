@@ -1,7 +1,7 @@
 /// @file
 /// The thread that reads from the neighbours of this PE in the tree. It handles their messages, passes on the messages
-/// of other PEs, and detects lost PEs. The kernel reports the end of a process of this host and the end of a
-/// connection. PEs of other hosts send heartbeats.
+/// of other PEs, and detects lost PEs. Linux reports the end of a process of this host and the end of a connection. PEs
+/// of other hosts send heartbeats.
 #pragma once
 
 #include <atomic>
@@ -56,14 +56,14 @@ class tree_reader {
   /// Runs a step. An exception ends the world, not the process. Returns false after an exception.
   template <class Step>
   bool guarded(Step&& step) noexcept;
-  /// Handles the packets that have arrived. Returns whether more packets may follow. No packets follow from a process
+  /// Handles the packets that have arrived. Returns whether more packets can follow. No packets follow from a process
   /// that has died, even if a child of the process holds the socket open.
   [[nodiscard]] bool read_from(tree_link& from, bool died = false);
   void handle(tree_link& from, received_packet packet);
   void handle(arrived_message message, int from);
   void on_disconnect(tree_link& from);
   void on_process_end(const watched_process& one);
-  /// Sends heartbeats to neighbours on other hosts. Fails the world if such a neighbour is silent for too long.
+  /// Sends heartbeats to neighbours on other hosts. Fails the world if one of these neighbours is silent for too long.
   void check_heartbeats();
   /// The time at which the thread has work even if no message arrives.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;

@@ -20,7 +20,7 @@ class world_failure {
 
   /// The steps of a failure, in their order. Each step is called once.
   struct steps {
-    /// Sends the failure to the other PEs. Takes a bounded time. A thread that observes a failure may end the process
+    /// Sends the failure to the other PEs. Takes a bounded time. A thread that observes a failure can end the process
     /// immediately, so nothing shows the failure before this step has ended.
     listener tell_peers;
     listener on_failure;         ///< shows the failure to the device, before failed() is true
