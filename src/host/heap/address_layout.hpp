@@ -22,7 +22,7 @@ namespace pgas::detail {
 class address_layout {
  public:
   /// User addresses have at least 47 bits on the supported systems. Half of this range is larger than the memory of any
-  /// such system.
+  /// supported system.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
   /// Reserves the slots. Collective, with the same arguments on all PEs. If one of a few base addresses is free on all
@@ -83,7 +83,7 @@ class address_layout {
   /// The offset in a slot at which memory of teams begins.
   [[nodiscard]] std::size_t team_begin() const noexcept { return team_begin_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  /// Calls device_placed_slots::close_peers() where the device chooses addresses.
+  /// Calls device_placed_slots::close_peers() if the device chooses the addresses. If not, does nothing.
   void close_peers() const noexcept {
     if (blocks_) blocks_->close_peers();
   }

@@ -36,7 +36,7 @@ class device_placed_slots {
 
   /// The starts of the slots, indexed by domains::index().
   [[nodiscard]] const std::vector<std::byte*>& addresses() const noexcept { return addresses_; }
-  /// Releases the blocks of peers. These blocks must not be accessed any more, because their owners may free them after
+  /// Releases the blocks of peers. These blocks must not be accessed any more, because their owners can free them after
   /// the next barrier.
   void close_peers() noexcept;
 

@@ -9,7 +9,7 @@ group_segment::~group_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // the segment stays mapped until the process ends: proxied peers may still write to it
+      return;  // the segment stays mapped until the process ends: proxied peers can still write to it
     }
   }
   if (in_span_) device_.free_part(own_, bytes_);
@@ -49,7 +49,7 @@ void group_segment::map_peer(void* address, const exported_handle& handle) {
 void group_segment::open_own(void* address) {
   mapped_.reserve(mapped_.size() + 1);
   own_ = address;
-  in_span_ = true;  // set before open_part(), which may leave memory in the span when it fails
+  in_span_ = true;  // set before open_part(), because open_part() can fail and leave memory
   device_.open_part(address, bytes_, true);
   mapped_.push_back(address);
 }

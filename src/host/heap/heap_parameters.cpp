@@ -74,8 +74,8 @@ first_allocation::first_allocation(int n)
 
 heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first) {
   const auto twice = [](std::uint64_t bytes) { return 2 * std::bit_ceil(bytes); };
-  // A requested size is used unchanged. Without a request, the stride may be halved, because the memory of the device
-  // may be larger than the address range.
+  // A requested size is used unchanged. Without a request, the stride can be halved, because the memory of the device
+  // can be larger than the address range.
   const bool asked = parameters.stride != 0 || parameters.limit_is_set != 0;
   const std::uint64_t half = parameters.stride != 0 ? parameters.stride : parameters.limit;
   const std::uint64_t room = std::bit_floor(address_layout::most_addresses / static_cast<std::size_t>(slots));

@@ -26,7 +26,7 @@ offset_allocator::request offset_allocator::rounded(std::size_t bytes, std::size
 }
 
 offset_allocator::by_size::const_iterator offset_allocator::choose(request wanted) const {
-  // A block may be large enough for the size, but too small after alignment. The search tries a few blocks of the
+  // A block can be large enough for the size, but too small after alignment. The search tries a few blocks of the
   // smallest sufficient size, then a block that is large enough for any alignment. If no such block exists, the search
   // tries all other blocks.
   constexpr int tries = 16;

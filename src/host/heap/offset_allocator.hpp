@@ -18,7 +18,7 @@ class offset_allocator {
  public:
   /// A request after rounding.
   struct request {
-    std::size_t bytes;      ///< a multiple of 16; a multiple of 512 if at least 512
+    std::size_t bytes;      ///< a multiple of 16; from 512 on, a multiple of 512
     std::size_t alignment;  ///< a power of two
   };
   static constexpr std::size_t small_alignment = 16;

@@ -118,7 +118,7 @@ void registered_buffers::remove(void* alias) {
   }
   // This call is also a barrier. After the barrier no PE uses the memory.
   check_step(agree(mine));
-  // If all members had already released the buffer, agree() has ended its mapping.
+  // If all members had already released the buffer, agree() has unmapped the buffer.
   if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
 }
 

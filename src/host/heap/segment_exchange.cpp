@@ -29,7 +29,7 @@ std::unique_ptr<group_segment> segment_exchange::create(const control_group& gro
                              if (domains_.members().size() > 1) mine.handle = segment->export_own();
                            });
   std::vector<step_result> all;
-  if (!in_span && !slots_.has_memory()) {  // otherwise all memory was mapped when the PEs joined
+  if (!in_span && !slots_.has_memory()) {  // spans and placed slots were mapped at joining
     all = exchange(group, mine);
     mine.handle.fd.reset();
     if (const std::optional<error> failed = first_failure(all)) throw error(*failed);

@@ -74,7 +74,7 @@ error symmetric_allocator::out_of_memory(const error& first, const collective_st
 }
 
 void symmetric_allocator::grow(offset_allocator::request wanted, const collective_step& call) {
-  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // unmapping released buffers may free enough
+  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // unmapping released buffers can free enough memory
   const std::size_t unit = parameters_.unit;
   std::size_t needed = std::numeric_limits<std::size_t>::max();
   if (call.bytes <= offset_allocator::largest_request) needed = growth_->growth_needed(offsets_, wanted);
@@ -83,7 +83,7 @@ void symmetric_allocator::grow(offset_allocator::request wanted, const collectiv
   std::optional<error> refused;
   if (needed > room) refused = no_room(call);
   std::size_t bytes = refused ? unit : growth_->segment_bytes(needed, offsets_.size(), unit);
-  // If the device has too little memory for a segment of this size, a segment for the request alone may still fit.
+  // If the device has too little memory for a segment of this size, a segment for the request alone can still fit.
   for (bool last = refused || bytes == needed;; last = true, bytes = needed) {
     try {
       return add_segment(bytes, call, refused);
