@@ -19,8 +19,8 @@ namespace pgas::config_detail {
 [[nodiscard]] std::string default_of(const option& row);
 
 /// The text that a program in C prints at its start. For a prefix such as SHMEM, it contains the version if
-/// PREFIX_VERSION is set, and the options if PREFIX_INFO is set. The first prefix with such a variable decides. Empty
-/// if none of these variables is set.
+/// PREFIX_VERSION is set, and the options if PREFIX_INFO is set. The first prefix for which one of these variables is
+/// set decides. Empty if none of these variables is set.
 /// @param interface the name of the interface, such as "OpenSHMEM 1.5"
 /// *Errors* config_value.
 [[nodiscard]] std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,

@@ -41,7 +41,7 @@ namespace pgas::config_detail {
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
 
 /// Sets the field of `row` from `text`.
-/// @param variable the name that the user has set, possibly an alias; for the message
+/// @param variable the variable that the user has set, possibly an alias. The error message names it.
 /// *Errors* code::config_value with the variable, the value and the allowed values.
 void assign(config& target, const option& row, std::string_view variable, std::string_view text);
 

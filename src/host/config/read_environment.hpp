@@ -53,12 +53,12 @@ struct reading {
 /// contradict each other.
 [[nodiscard]] reading read(const environment& variables);
 
-/// The value of a variable of another library, such as CUDA. pgas only reads such variables. Empty if the variable is
-/// empty or not set.
+/// The value of a variable of another library, such as CUDA. pgas reads the variables of other libraries and does not
+/// set them. Empty if the variable is empty or not set.
 [[nodiscard]] std::optional<std::string> setting_of_others(const char* name);
 
-/// The word of `words` that is nearest to `word`. Empty if no word is so similar that `word` may be a misspelling of
-/// it.
+/// The word of `words` that is nearest to `word`. Empty if no word is similar enough to be the word that the user has
+/// meant.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
 
 }  // namespace pgas::config_detail

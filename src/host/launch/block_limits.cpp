@@ -20,8 +20,8 @@ unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The PEs may run on the same multiprocessors. Therefore the blocks of all PEs must fit on the multiprocessors of the
-  // PE that has the fewest multiprocessors.
+  // It is possible that the PEs run on the same multiprocessors. Therefore the blocks of all PEs must fit on the
+  // multiprocessors of the PE that has the fewest multiprocessors.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 

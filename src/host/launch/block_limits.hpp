@@ -11,9 +11,9 @@
 
 namespace pgas::detail {
 
-/// Returns a divisor d: the blocks of PE `me` must fit on 1/d of the multiprocessors that `me` may use. The divisor is
+/// Returns a divisor d: the blocks of PE `me` must fit on 1/d of the multiprocessors that `me` can use. The divisor is
 /// the number of PEs whose kernels run on the device at the same time, including `me`. Without MPS, these are the PEs
-/// of the process. Under MPS, these are the PEs of all processes on the device. MPS may limit each of these processes
+/// of the process. Under MPS, these are the PEs of all processes on the device. MPS can limit each of these processes
 /// to a range of multiprocessors, and all ranges start at the same multiprocessor. Therefore the smallest range must
 /// hold the blocks of all PEs. If the range of `me` is larger than the smallest range, the divisor is multiplied by the
 /// ratio of their sizes.
@@ -23,7 +23,7 @@ namespace pgas::detail {
 [[nodiscard]] bool time_sliced(std::span<const device_user> users, std::size_t me);
 
 /// The largest number of blocks of a collective kernel of the library. Such a kernel waits for blocks of other PEs. The
-/// next kernel of a stream may start while the previous kernel still runs. Therefore twice this number fits on every
+/// next kernel of a stream can start while the previous kernel still runs. Therefore twice this number fits on every
 /// device, together with the blocks of the other PEs that use the device. At most 32.
 [[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
 

@@ -15,8 +15,8 @@ namespace pgas::detail {
 
 /// Allocates grid_states in device memory. The kernels of one stream run one after another, so each stream has one
 /// state. A captured kernel gets a table of states. Each run of the kernel takes a state from the table, because
-/// instances of its graph may run at the same time. A team has one state for its collectives, which run one after
-/// another even on different streams. The destructor releases all memory.
+/// several runs of its graph can be in progress at the same time. A team has one state for its collectives, which run
+/// one after another even on different streams. The destructor releases all memory.
 class grid_state_pool {
  public:
   /// @param here the context that gets the failure record of a grid barrier that ends before all blocks have arrived

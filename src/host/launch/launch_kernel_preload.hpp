@@ -1,5 +1,5 @@
 /// @file
-/// The kernels that launch() may start in this process. A world loads them while joining.
+/// The kernels that launch() can start in this process. A world loads them while joining.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The kernels that launch() may start, from all libraries of this process. One object for each process. *Callers* any
+/// The kernels that launch() can start, from all libraries of this process. One object for each process. *Callers* any
 /// thread; api/launch.cpp adds and removes kernels.
 class launch_kernel_preload {
  public:

@@ -66,7 +66,7 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
       const std::scoped_lock lock(mutex_);
       line = fmt::format("[{}] {}: ", who_, to_string(level));
     }
-    line += detail::printable(fmt::vformat(format, args));  // escaped: the message may contain strings of the program
+    line += detail::printable(fmt::vformat(format, args));  // escaped: the message can contain strings of the program
     line += '\n';
     detail::write_all(descriptor_, line);
   } catch (...) {

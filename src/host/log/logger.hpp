@@ -23,7 +23,7 @@ namespace pgas::log {
 
 /// Writes lines of at least a given level to standard error or a file.
 ///
-/// *Callers* any thread at any time, also after set_pe(). Writing never throws and blocks in write(2) only.
+/// *Callers* any thread at any time, also after set_pe(). Writing never throws. Writing blocks only in write(2).
 class logger {
  public:
   /// @param file empty: standard error. Otherwise a path in which `%h` stands for the host, `%p` for the process and

@@ -71,7 +71,8 @@ struct peer_state {
 };
 
 struct engine_state {
-  /// The bit of a transport token that marks a chunk; messages do not have it. The rest of the token is a key.
+  /// The bit of a transport token that marks a chunk. The tokens of messages do not have this bit. The other bits of
+  /// the token are a key.
   static constexpr transport_token chunk_token = transport_token{1} << 63;
 
   /// @param message_bytes the size of the longest message
@@ -97,7 +98,7 @@ struct engine_state {
   buffer_pool pool;
   message_output output;
   std::deque<peer_state> peers;     ///< the state of each peer, indexed by PE
-  std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
+  std::vector<peer_state*> active;  ///< peers that possibly have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;
   /// Replies that have arrived; their bytes are visible after memory_access::complete().

@@ -168,7 +168,7 @@ void in_flight_commands::quiet(proxy_op& op) {
 }
 
 bool in_flight_commands::take_wait() noexcept {
-  constexpr std::uint64_t many = window / 4;  // limited, so that the ring does not stall with a full window
+  constexpr std::uint64_t many = window / 4;  // below `window`, because the ring stalls when the window is full
   return std::exchange(waits_, false) || started_ - completed_ >= many;
 }
 
@@ -204,8 +204,8 @@ bool in_flight_commands::publish() {
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
   if (source_ == nullptr) return true;
-  // Published before the answers: a producer that has received its answer may read this count, and then needs no
-  // further command to learn that its operations are complete.
+  // Published before the answers: a producer that has received its answer can then read this count, and so learn
+  // without a further command that its operations are complete.
   if (completed_ != before) source_->publish_completed(completed_);
   for (const pending_answer& each : answers_)
     // the initiator has checked the number of the answer cell

@@ -10,7 +10,7 @@ namespace pgas::detail {
 namespace {
 
 constexpr std::size_t commands_per_turn = 256;
-constexpr std::size_t most_waiting_lists = 16;  // for one PE; limits the memory of their arrays
+constexpr std::size_t most_waiting_lists = 16;  // the limit for one PE, because arrays of lists need memory
 
 [[nodiscard]] bool is_strided(const command& cmd) {
   return cmd.kind == command_kind::put_strided || cmd.kind == command_kind::get_strided;
@@ -311,7 +311,7 @@ bool initiator::advance(peer_state& to, proxy_op& op) {
   return true;
 }
 
-/// Requests acknowledgements, because the remaining parts and later operations may wait for them.
+/// Requests acknowledgements, because the remaining parts and later operations can depend on them.
 bool initiator::advance_by_message(peer_state& to, proxy_op& op) {
   const bool issued = to.out.in_flight() < bulk_window && issue_message_op(to, op);
   to.out.await(to.out.sequence());
@@ -319,7 +319,7 @@ bool initiator::advance_by_message(peer_state& to, proxy_op& op) {
 }
 
 bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments::segment& remote) {
-  // A transport may complete all chunks of one turn together. Half of the chunks are issued at a time, so that the
+  // A transport can complete all chunks of one turn together. Half of the chunks are issued at a time, so that the
   // other half keeps the network busy.
   const std::size_t most = state_.settings.chunks_in_flight;
   if (to.chunks >= most || to.new_chunks >= (most + 1) / 2) return false;

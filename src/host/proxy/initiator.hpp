@@ -35,7 +35,8 @@ class initiator {
 
  private:
   [[nodiscard]] std::string validate(const command& cmd, const in_flight_commands& from) const;
-  /// Each of these functions starts a command, unless the command has to wait. Returns whether it has started.
+  /// Each of the following functions starts a command, unless the command has to wait. The function returns whether the
+  /// command has started.
   [[nodiscard]] bool start(in_flight_commands& from, command& cmd);
   [[nodiscard]] bool start_data(in_flight_commands& from, const command& cmd);
   [[nodiscard]] bool start_signal(in_flight_commands& from, const command& cmd);

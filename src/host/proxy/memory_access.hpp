@@ -52,11 +52,12 @@ class memory_access {
   [[nodiscard]] virtual bool transports_may_write() const noexcept { return true; }
   /// Orders all earlier writes of transports before the effects of later calls.
   virtual void admit_transport_writes() {}
-  /// Memory for messages that read() fills without a further copy. Valid as long as this object.
+  /// Memory for messages. read() fills this memory without a further copy. The memory is valid as long as this object
+  /// exists.
   [[nodiscard]] virtual std::span<std::byte> buffers() noexcept { return {}; }
 };
 
-/// Makes the access to host memory. Other processes may have mapped the memory.
+/// Makes the access to host memory. It is possible that other processes have mapped the memory.
 [[nodiscard]] std::unique_ptr<memory_access> make_host_memory_access();
 
 /// The sizes of a proxy's pinned memory.

@@ -134,14 +134,14 @@ void progress_engine::acknowledge(peer_state& peer, std::uint64_t sequence) {
       first.op->owner->part_done(*first.op);
     }
   }
-  state_.touch(peer);  // the window of `peer` may have space again
+  state_.touch(peer);  // the window of `peer` can have space again
 }
 
 /// Executes the message, and the messages after it that have already arrived.
 std::string progress_engine::execute(peer_state& from, std::span<const std::byte> message) {
   if (std::find(executed_from_.begin(), executed_from_.end(), &from) == executed_from_.end())
     executed_from_.push_back(&from);
-  // The message may signal data that the sender's transport has written to this PE.
+  // The message can be the signal for data that the sender's transport has written to this PE.
   if (!state_.exposed.empty()) state_.memory.admit_transport_writes();
   std::string invalid = target_.execute(from.pe, message.subspan(sizeof(message_header)));
   while (invalid.empty()) {

@@ -86,7 +86,7 @@ class progress_engine final : public transport_events {
   /// The state of removed rings that have operations in flight.
   std::vector<std::unique_ptr<in_flight_commands>> retired_;
   std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
-  std::vector<peer_state*> leaving_;        ///< lost peers with messages into which reads may still write
+  std::vector<peer_state*> leaving_;        ///< lost peers with messages into which reads can still write
   bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE
   bool failed_ = false;
 };

@@ -95,7 +95,7 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
   const ucx_settings network = transport_settings(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "start the proxy", [&] {
-    const no_file_limit_signal no_signal;  // UCX shares memory by files, which may exceed the limit on file sizes
+    const no_file_limit_signal no_signal;  // UCX shares memory by files, which can exceed the limit on file sizes
     // For an unknown interface, UCX would only log a warning and use another interface.
     if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
     proxy_ = std::make_unique<proxy_thread>(how, make_ucx_transport(network), *memory_, log);
