@@ -1,6 +1,6 @@
 /// @file
-/// Executes a collective_request by the device operations. The CPU backend calls these functions; the CUDA backend
-/// launches them.
+/// Functions that execute a collective_request with device operations. The CPU backend calls these functions on its
+/// threads, and the CUDA backend calls them in kernels.
 #pragma once
 
 #include "device/both_backends/signal_barrier.hpp"
@@ -149,8 +149,8 @@ bool dispatch_type_group(const collective_request& request, const F& f) {
   return false;
 }
 
-/// Executes a collective that moves data or only synchronises. The data is copied as bytes; copies choose the access
-/// size from the addresses.
+/// Executes a collective that moves data or only synchronises. The data is copied as bytes. Each copy derives the size
+/// of its accesses from the addresses.
 template <group G>
 PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<std::byte*>(r.dst);

@@ -1,7 +1,7 @@
 /// @file
 /// Barriers that use words of the caller as semaphores, one word for each member. Each member adds 1 to its word on
-/// every other member, and then subtracts 1 from each of its own words. The barrier does not depend on the number of
-/// earlier barriers, so that it can be a part of a graph. The words are zero when all members have left the barrier.
+/// every other member, and then subtracts 1 from each of its own words. A barrier does not depend on the number of
+/// earlier barriers, so a barrier can be a part of a graph. The words are zero when all members have left the barrier.
 #pragma once
 
 #include "pgas/device/atomic.hpp"

@@ -28,7 +28,7 @@ class driver_library {
   }
   [[nodiscard]] int version() const noexcept { return version_; }
 
-  /// A function that every driver exports under this name; null if this driver does not export it.
+  /// The function that the driver exports under exactly this name; null if the driver does not export the name.
   template <class Function>
   [[nodiscard]] Function* function(const char* name) const noexcept {
     return reinterpret_cast<Function*>(::dlsym(handle_, name));

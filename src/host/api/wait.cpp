@@ -44,11 +44,12 @@ class word_poll {
   word_poll(world_state& state, const word_set& set)
       : state_(state), set_(set), words_(set.count), met_(set.count, false) {}
 
-  /// Reads all words once. With `keep` a word that satisfied the comparison in an earlier poll counts as satisfied.
+  /// Reads all words once. With `keep`, a word that satisfied the comparison in an earlier poll still counts as
+  /// satisfied.
   [[nodiscard]] poll_result poll(std::size_t* indices, bool keep) {
     state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
     poll_result found;
-    // Each call starts its search at another word, so that repeated calls find every satisfied word.
+    // Each call starts its search at a random word, so that repeated calls find every satisfied word.
     const std::size_t begin = anywhere_below(set_.count);
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;

@@ -24,8 +24,8 @@ struct translation {
   std::string_view to;
 };
 
-/// A variable of NVSHMEM or OpenSHMEM that sets the same option. Without translations its values are spelled as in
-/// pgas.
+/// A variable of NVSHMEM or OpenSHMEM that sets the same option. If the variable has no translations, its values are
+/// spelled as in pgas.
 struct alias {
   std::string_view name;
   std::span<const translation> values = {};

@@ -39,7 +39,7 @@ struct peer_descriptor : peer_numbers {
   std::string version;  ///< the version of the library
   std::string abi;      ///< detail::abi_version
   std::string host;     ///< the name of the host, for messages
-  std::string failure;  ///< the reason why this PE could not open its socket; empty if it could
+  std::string failure;  ///< the reason why this PE could not open its socket; empty if the socket is open
 
   [[nodiscard]] std::string socket_name() const;
 };
@@ -76,7 +76,7 @@ struct peer_descriptor : peer_numbers {
 /// The addresses at which a PE listens for PEs of other hosts. A PE publishes the addresses if there are several hosts.
 struct tcp_endpoints {
   std::vector<tcp_address> addresses;  ///< empty if no network interface is up
-  std::string failure;                 ///< the reason why the PE could not open its socket; empty if it could
+  std::string failure;                 ///< the reason why the PE could not open its socket; empty if the socket is open
 };
 
 [[nodiscard]] blob encode(const tcp_endpoints& mine);

@@ -31,7 +31,7 @@ struct tree_link {
   const std::unique_ptr<connection> to;  ///< open for the lifetime of this object, because any thread can be sending
   packet_queue queue;
   const bool remote;
-  std::atomic<bool> departed{false};           ///< the neighbour has left; its end is not a failure
+  std::atomic<bool> departed{false};           ///< the neighbour has left; the end of its process is not a failure
   std::atomic<bool> ended{false};              ///< no further packets come from the neighbour
   std::atomic<bool> finished{false};           ///< this PE has ended its sending direction
   std::atomic<clock::time_point> last_seen{};  ///< the time of the last packet; written by the reader
@@ -53,7 +53,7 @@ class tree_links {
   [[nodiscard]] const std::map<int, tree_link>& all() const noexcept { return links_; }
   [[nodiscard]] tree_link* find(int pe);
 
-  /// Sends a message to the neighbour on the way to its PE.
+  /// Sends a message to the neighbour on the way to the receiver of the message.
   void send(const outgoing_message& message);
   /// Sends a message to all neighbours but `except`.
   void send_to_neighbours(const outgoing_message& message, int except = -1);

@@ -58,7 +58,8 @@ class control_group {
   /// control_plane::leave(); invalid_argument before any data is sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
-  /// Receives the bytes of a member, which are valid during the call, and its descriptors (without bytes).
+  /// A function that receives the bytes and the descriptors of one member. `bytes` is valid only during the call.
+  /// `descriptors` contains no bytes.
   using part_handler = std::function<void(int member, std::span<const std::byte> bytes, contribution descriptors)>;
   /// As all_gather(), but without a copy of the bytes of each member: passes the bytes to `take`. The order of the
   /// members is not specified; it is the same on all members.

@@ -32,7 +32,7 @@ struct control_plane_parts;
 class control_plane final : public control_group {
  public:
   /// Called once, on any thread, when the world fails, after this PE has sent the failure to its neighbours. The
-  /// argument is the error to throw. Its pe() is -1 if the error concerns no PE.
+  /// argument is the error to throw. The pe() of the error is -1 if the error concerns no PE.
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects the PEs, and checks the user and the
@@ -52,8 +52,7 @@ class control_plane final : public control_group {
   void set_wait_source(wait_source source);
   /// Collective, before leave(): returns when all PEs have called await_leave(). If a PE makes another collective call
   /// instead, all PEs throw asymmetric_call. If PGAS_WAIT_TIMEOUT is set, later collectives have a time limit that is
-  /// longer by PGAS_JOIN_TIMEOUT, because other PEs call them only after the work on their streams. *Errors*
-  /// asymmetric_call.
+  /// longer by PGAS_JOIN_TIMEOUT, because other PEs first complete the work on their streams. *Errors* asymmetric_call.
   void await_leave();
   /// Collective, the last call. After the call, the end of another PE is not a failure.
   void leave();

@@ -18,7 +18,7 @@ struct enqueued_count {
   std::uint64_t group = 0;
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   std::int32_t lowest_pe = -1;   ///< the PE with the lowest count; -1: no member has counted
-  std::int32_t unknown_pe = -1;  ///< a member that does not know its count; -1: no such member
+  std::int32_t unknown_pe = -1;  ///< a member that does not know its count; -1: all members know their counts
 };
 
 /// Encodes the counts of some groups, in ascending order of the groups, as a contribution.

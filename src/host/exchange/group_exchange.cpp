@@ -179,7 +179,7 @@ void group_exchange::advance(std::uint64_t number, round& one, messages& out) {
   if (one.parts.size() < tree_.children().size()) return;
   one.combined = true;
   // A leaf sends its descriptors to the leader of its host. The leader sends the descriptors of all PEs of the host to
-  // all of them.
+  // all of these PEs.
   const bool leaf = tree_.parent() >= 0 && tree_.on_host_of_this(tree_.parent());
   if (!leaf && !one.fds.empty()) one.table.push_back({me_, static_cast<std::uint32_t>(one.fds.size())});
   combine_parts(one);

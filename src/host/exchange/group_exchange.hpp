@@ -22,7 +22,7 @@ namespace pgas::detail {
 /// Combines two values into one. The tree determines the order of the values.
 using combiner = std::function<void(blob& all, std::span<const std::byte> more)>;
 
-/// Returns the part of a result that the PEs below a child need. `below` is their combined contribution.
+/// Returns the part of a result that the PEs below a child need. `below` is the combined contribution of these PEs.
 using selector = std::function<blob(std::span<const std::byte> result, std::span<const std::byte> below)>;
 
 struct exchange_result {
@@ -127,7 +127,7 @@ class group_exchange {
     blob of_others;                       ///< the result without the contributions of this PE and the PEs below it
     std::vector<int> fds;                 ///< the descriptors of this PE, which the caller owns
     std::vector<unique_fd> owned;         ///< the descriptors of the children on this host
-    std::vector<descriptor_entry> table;  ///< the table of all these descriptors
+    std::vector<descriptor_entry> table;  ///< the table of the descriptors in `fds` and `owned`
     combiner combine;
     selector select;
     std::map<int, blob> below;             ///< with `select`: the contributions of children, indexed by child

@@ -49,7 +49,7 @@ inline constexpr std::string_view question_words[] = {"waits", "stats", "metrics
 
 /// The functions by which a PE reports its state.
 struct wait_source {
-  std::function<void()> ask;            ///< opens a question: from now on, waits leave answers
+  std::function<void()> ask;            ///< opens a question; until it is closed, waits write their answers
   std::function<bool()> settled;        ///< whether the answers so far are enough to report the waits of the PE
   std::function<std::string()> answer;  ///< closes the question; returns its answers as the fields of a JSON object
   /// The waits in the last answer that had lasted for this time or longer, the most informative one first.

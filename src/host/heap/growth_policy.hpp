@@ -63,7 +63,7 @@ class growth_policy {
 /// The growth of the memory of all PEs. Segments follow one another from the start of the slots.
 class contiguous_growth final : public growth_policy {
  public:
-  /// Called after each change of the mapped size, with the bytes now mapped.
+  /// Called after each change of the mapped size, with the new number of mapped bytes.
   using growth_callback = std::function<void(std::size_t mapped_bytes)>;
 
   contiguous_growth(const heap_parameters& parameters, std::size_t slot_bytes, growth_callback on_growth);
@@ -80,7 +80,7 @@ class contiguous_growth final : public growth_policy {
  private:
   const growth_callback on_growth_;
   std::size_t end_ = 0;
-  std::vector<std::unique_ptr<group_segment>> segments_;  ///< in the order of their creation
+  std::vector<std::unique_ptr<group_segment>> segments_;  ///< the segments in the order of their creation
 };
 
 /// The growth of a team's memory. Segments can have any offset in the range of team segments.

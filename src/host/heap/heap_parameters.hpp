@@ -23,7 +23,7 @@ struct heap_parameters {
   std::uint64_t least_stride = 0;  ///< the smallest stride to try if there are too few addresses for `stride`
   std::uint64_t segment = 0;       ///< the size of the first segment in bytes
   std::uint64_t limit_is_set = 0;
-  std::uint64_t traced = 0;  ///< whether any PE records a trace; then all PEs compare their clocks
+  std::uint64_t traced = 0;  ///< whether any PE records a trace; if so, all PEs compare their clocks
   std::uint64_t teams = 0;   ///< the memory of teams in bytes, if all memory is allocated at the start; else 0
 };
 

@@ -46,7 +46,7 @@ class buffer_pool {
   [[nodiscard]] std::span<const std::byte> contents(key which) const noexcept {
     return {buffers_[which].start, buffers_[which].used};
   }
-  /// Reserves the next `bytes` of the buffer, which has room for them.
+  /// Reserves the next `bytes` bytes of the buffer. The buffer must have room for these bytes.
   [[nodiscard]] std::byte* extend(key which, std::size_t bytes) noexcept {
     buffer& mine = buffers_[which];
     std::byte* const at = mine.start + mine.used;

@@ -47,7 +47,8 @@ struct chunk_in_flight {
 struct peer_state {
   peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
 
-  /// An operation that waits for the acknowledgement of a message with its signal, or with a part of its data.
+  /// A message whose acknowledgement an operation waits for. The message contains the signal of the operation or a part
+  /// of its data.
   struct pending_ack {
     std::uint64_t sequence = 0;
     proxy_op* op = nullptr;

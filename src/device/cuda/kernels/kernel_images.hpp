@@ -18,7 +18,7 @@ struct kernel_image {
   bool is_ptx = false;                    ///< whether the code is PTX, which the driver translates
   std::span<const std::byte> compressed;  ///< the code, in the format of gzip
 
-  /// The code, with a null byte after its end, which PTX needs.
+  /// The code, followed by a null byte, because PTX must end with a null byte.
   [[nodiscard]] std::vector<char> code() const;
 };
 

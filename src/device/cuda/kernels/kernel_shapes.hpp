@@ -16,7 +16,8 @@ inline constexpr unsigned max_operation_threads = 256;
 /// The number of threads in a block of a list of copies.
 inline constexpr unsigned max_list_threads = 512;
 
-/// The largest number of threads in a block of a collective. With more threads, each would have too few registers.
+/// The largest number of threads in a block of a collective. With more threads, each thread would have too few
+/// registers.
 inline constexpr unsigned max_collective_threads = 512;
 
 /// The launch bound of a kernel for blocks of at most `threads` threads. The bound limits the registers to the number

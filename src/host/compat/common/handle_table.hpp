@@ -24,7 +24,7 @@ class handle_table {
   /// @param what the name of an object in messages, such as "team". @param first the lowest number.
   explicit handle_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
 
-  /// Takes ownership of `object`. *On return* its number.
+  /// Takes ownership of `object`. *On return* the number of the object.
   [[nodiscard]] int add(T object) {
     const std::lock_guard lock(mutex_);
     std::size_t at = 0;
@@ -46,7 +46,7 @@ class handle_table {
     return index(number) < objects_.size() && objects_[index(number)] != nullptr;
   }
 
-  /// Removes the object and returns it. Its number is free again. *Errors* invalid_argument for an unknown number.
+  /// Removes the object and returns it. The number is free again. *Errors* invalid_argument for an unknown number.
   [[nodiscard]] T take(int number) {
     const std::lock_guard lock(mutex_);
     const std::unique_ptr<T> object = std::move(slot(number));

@@ -59,7 +59,7 @@ struct start_request {
 struct team_entry {
   team own;                          ///< a team that was made by a split; empty for a team of the world
   const team* predefined = nullptr;  ///< a team of the world
-  int num_contexts = 0;              ///< the number that the program requested; a query returns it
+  int num_contexts = 0;              ///< the number of contexts that the program requested; a query returns this number
 
   [[nodiscard]] bool exists() const { return predefined != nullptr || own; }
   [[nodiscard]] const team& get() const { return predefined != nullptr ? *predefined : own; }

@@ -24,8 +24,8 @@ class member_gathering {
   [[nodiscard]] std::vector<int> gather_members(std::uint64_t id, int size, int index);
 
  private:
-  /// A slot: the id, then a word for each index. The word is the PE plus one, and a flag that is set once that PE has
-  /// read all members.
+  /// A slot: the id, then a word for each index. The word of a PE contains the number of the PE plus one, and a flag.
+  /// The flag is set when the PE has read the words of all members.
   [[nodiscard]] std::uint64_t* slot(int number) const;
   /// The PE whose slots are used for `id`.
   [[nodiscard]] int home(std::uint64_t id) const;

@@ -1,4 +1,4 @@
-// Creates and destroys teams, and answers queries of their members.
+// Creates and destroys teams, and answers queries about their members.
 #include <fmt/format.h>
 
 #include <cstdint>

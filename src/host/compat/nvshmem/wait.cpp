@@ -1,4 +1,4 @@
-// Waits for words of this PE, and tests of them.
+// Functions that wait for words of this PE, and functions that test words of this PE.
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/shared_declarations.hpp"

@@ -70,7 +70,7 @@ template <std::size_t Bytes>
     return ::pgas::OPERATION(peer.world, __VA_ARGS__, peer.pe);             \
   })
 
-/// A function that returns zero, or nonzero if its body throws.
+/// A function that returns zero on success, and a nonzero value if its body throws.
 #define PGAS_SHMEM_DEFINE_STATUS(NAME, PARAMETERS, ...)                          \
   int pshmem_##NAME PARAMETERS {                                                 \
     return ::pgas::compat::to_shmem_status("shmem_" #NAME, [&] { __VA_ARGS__ }); \

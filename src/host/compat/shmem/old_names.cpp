@@ -12,7 +12,7 @@ using namespace pgas::compat;
 extern "C" {
 
 void start_pes(int) {
-  if (runtime::instance().stage() == stage::none) pshmem_init();  // unlike shmem_init(), a further call has no effect
+  if (runtime::instance().stage() == stage::none) pshmem_init();  // no effect if already initialized
 }
 int _my_pe(void) { return pshmem_my_pe(); }
 int _num_pes(void) { return pshmem_n_pes(); }

@@ -69,7 +69,7 @@ class static_data {
 
   std::vector<range> ranges_;
   std::size_t file_bytes_ = 0;
-  detail::unique_fd file_;  ///< the file with the pages, once they are replaced
+  detail::unique_fd file_;  ///< the file with the pages; empty until the pages are replaced
   std::byte* alias_ = nullptr;
   std::string why_not_;
 };
