@@ -46,7 +46,7 @@ class proxy_service {
   /// Makes the table for contexts. Called once.
   /// @param here the context without the table
   /// @param domain the team of direct PEs
-  /// @param control the host address of the control block that `here` knows by its device address
+  /// @param control the host address of the control block whose device address is in `here`
   /// @param distances the distances from this PE's slot to the slots of direct PEs, indexed by PE
   [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control,
                                          std::span<const std::int32_t> distances);

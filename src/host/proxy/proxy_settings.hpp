@@ -34,7 +34,7 @@ struct proxy_settings {
   std::size_t eager_bytes = std::size_t{8} << 10;
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size
   std::size_t chunks_in_flight = 8;                  ///< the largest number of chunks in flight to or from one PE
-  /// The largest number of reply bytes that messages have requested from one PE and that have not arrived.
+  /// The largest number of bytes that were requested from one PE and have not arrived.
   std::size_t reply_bytes = std::size_t{512} << 10;
 };
 

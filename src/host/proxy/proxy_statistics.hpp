@@ -15,14 +15,14 @@ struct proxy_statistics {
   owned_counter commands;          ///< commands taken from rings
   owned_counter messages;          ///< messages sent with operations
   owned_counter message_bytes;     ///< the bytes of messages sent with operations
-  owned_counter acknowledgements;  ///< messages without operations that carry acknowledgements or requests for them
+  owned_counter acknowledgements;  ///< messages that carry only acknowledgements or requests for acknowledgement
   owned_counter message_ops;       ///< operations executed for other PEs
   owned_counter early_messages;    ///< messages that arrived out of order
   owned_counter chunks;            ///< chunks that the transport itself has put or got
   owned_counter chunk_bytes;
 };
 
-/// The commands taken for one PE. A command with a put and a signal counts as both.
+/// Counts of the commands for one PE. A command with a put and a signal counts as a put and as a signal.
 struct command_counts {
   owned_counter puts;
   owned_counter put_bytes;

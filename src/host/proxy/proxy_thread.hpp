@@ -33,8 +33,8 @@ class progress_engine;
 
 /// One object for each PE that has proxied peers. The order of calls: the constructor; address(), whose result is sent
 /// to all other PEs; connect(); functions that add and remove memory and rings; stop(). *Callers* any thread, unless
-/// stated otherwise. *Errors* those of the transport in the call that uses it; later failures are reported once, by
-/// proxy_settings::failed.
+/// stated otherwise. *Errors* a call that uses the transport throws the transport's errors. Later failures are reported
+/// once, by proxy_settings::failed.
 class proxy_thread final : public memory_exposure {
  public:
   /// `memory` and `logger` must outlive the proxy.
@@ -51,17 +51,18 @@ class proxy_thread final : public memory_exposure {
   /// world. *Callers* one thread.
   void connect(std::vector<blob> addresses);
 
-  // ---- memory: after connect(); operations of other PEs may arrive as soon as these PEs have the key
+  // ---- memory, after connect(). Operations of other PEs can arrive as soon as these PEs have the key.
 
   /// Makes [at, at + bytes), at `offset` of this PE's slot, accessible to the transports of other PEs. Returns the key
-  /// that other PEs pass to add_peer_memory(). The key is empty if the transport cannot access the memory. Data then
-  /// travels in messages, and the reason is logged once.
+  /// that other PEs pass to add_peer_memory(). The key is empty if the transport cannot access the memory. In that
+  /// case, data travels in messages, and the reason is logged once.
   [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
   /// Makes memory of another PE known. After the return, commands use the memory.
   /// @param key the key that expose() of that PE returned; an empty key is ignored.
   /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
-  /// Ends expose() and add_peer_memory() for memory at `offset`. All PEs have agreed that the memory is not in use.
+  /// Reverses expose() and add_peer_memory() for the memory at `offset`. All PEs have agreed that the memory is not in
+  /// use.
   void remove_memory(std::uint64_t offset) override;
 
   // ---- rings
@@ -74,7 +75,8 @@ class proxy_thread final : public memory_exposure {
   /// Makes the proxy check its rings immediately. Without this call an idle proxy checks them within about a
   /// millisecond. For threads of the host.
   void wake() noexcept;
-  /// While an object of this class exists, the proxy polls. For a thread of the host that waits for its commands.
+  /// While an object of this class exists, the proxy polls. A thread of the host makes such an object while it waits
+  /// for commands.
   class keep_polling {
    public:
     explicit keep_polling(proxy_thread& proxy) noexcept : of_(proxy) {
@@ -93,12 +95,12 @@ class proxy_thread final : public memory_exposure {
   /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// The current counts. Does not wait, because threads that wait for the proxy may need the caller.
+  /// The current counts. Never blocks: a thread that waits for the proxy can depend on the calling thread.
   [[nodiscard]] proxy_statistics statistics() const;
   /// The current counts of commands for PE `pe`.
   [[nodiscard]] command_counts commands_to(int pe) const;
 
-  /// Makes the proxy observe the commands whose answers producers wait for. awaited() returns the result a little
+  /// Makes the proxy observe the commands for whose answers producers wait. awaited() returns the result a little
   /// later. Does not wait.
   void ask_awaited() noexcept;
   /// The result of the last observation: the oldest command of each ring.
@@ -129,7 +131,7 @@ class proxy_thread final : public memory_exposure {
   memory_access& memory_;
   log::logger& log_;
   std::unique_ptr<transport> network_;
-  std::unique_ptr<progress_engine> engine_;  ///< destroyed after the transport, which may be using its buffers
+  std::unique_ptr<progress_engine> engine_;  ///< destroyed after the transport, which can use the engine's buffers
 
   std::mutex mutex_;  ///< guards the members up to logged_why_not_
   std::condition_variable changed_;

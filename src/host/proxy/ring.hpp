@@ -21,7 +21,7 @@ class ring {
     answer* answers = nullptr;
     ring_progress* progress = nullptr;  ///< aligned to 128 bytes, like the commands
     ring_view producers;                ///< the addresses that producers use, the heads, and the sizes
-    bool producers_wake = false;        ///< producers are threads of the host, and wake the sleeping proxy
+    bool producers_wake = false;        ///< set if producers are threads of the host, which wake the sleeping proxy
   };
 
   /// The size of commands, answers and progress together. The memory must be zeroed and aligned to 128 bytes.
@@ -38,8 +38,8 @@ class ring {
   [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
   [[nodiscard]] bool producers_wake() const noexcept { return memory_.producers_wake; }
 
-  /// The next command; null if producers have added no further command. Earlier writes of its producer are visible. The
-  /// proxy may use the slot until publish_taken().
+  /// The next command; null if producers have added no further command. Earlier writes of the command's producer are
+  /// visible. The proxy may use the slot until publish_taken().
   [[nodiscard]] const command* next() const noexcept;
   /// Advances to the next command.
   void take() noexcept { ++taken_; }

@@ -48,8 +48,9 @@ class message_output {
 /// refused while both the window and the message are full. Replies are never refused: the requesting PE limits their
 /// number.
 ///
-/// An acknowledgement waits for a message that can carry it, for example a reply. It is sent without such a message
-/// when the other side requests it, when a quarter of the window is filled, or after a number of flushes.
+/// An acknowledgement waits for a message that can carry it, for example a reply. An empty message carries the
+/// acknowledgement when the other side requests it, when a quarter of the window is filled, or after a number of
+/// flushes.
 class send_queue {
  public:
   send_queue(int pe, buffer_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
@@ -76,8 +77,8 @@ class send_queue {
   /// Called when a producer waits for messages up to this number. The next flush() requests the acknowledgement of
   /// these messages.
   void await(std::uint64_t sequence) noexcept { awaited_ = std::max(awaited_, sequence); }
-  /// Sends as many messages as the window allows. If no message is sent that can carry a due acknowledgement or
-  /// request, sends an empty message. Returns whether it sent an empty message.
+  /// Sends as many messages as the window allows. If an acknowledgement or a request is due and no message carries it,
+  /// sends an empty message. Returns whether an empty message was sent.
   /// @param completed the number of the other direction's last message that may be acknowledged
   bool flush(std::uint64_t completed);
   /// Records that the other side has acknowledged messages up to this number. Returns false if the number is
@@ -102,8 +103,8 @@ class send_queue {
 
  private:
   /// The number of flushes for which an acknowledgement may wait. An idle turn takes about 40 ns, so the wait is about
-  /// 1 us. In this time, a polling kernel sees the data, and its reply, which can carry the acknowledgement, arrives
-  /// here.
+  /// 1 us. In this time, a polling kernel sees the data and replies, and the message with the reply can carry the
+  /// acknowledgement.
   static constexpr std::uint32_t longest_ack_delay = 24;
 
   [[nodiscard]] bool window_open() const noexcept { return sent_ - acknowledged_ < message_window; }
@@ -131,7 +132,7 @@ class send_queue {
   std::uint64_t awaited_ = 0;                    ///< a producer waits for messages up to this number
   std::uint64_t sent_request_ = 0;               ///< the request for acknowledgement that was sent last
   std::uint64_t requested_ = 0;                  ///< the request for acknowledgement that was received last
-  std::uint32_t ack_delay_ = longest_ack_delay;  ///< the number of flushes left
+  std::uint32_t ack_delay_ = longest_ack_delay;  ///< the number of flushes before the acknowledgement is sent
   bool abandoned_ = false;
 };
 

@@ -148,7 +148,7 @@ std::string target::reply(int from, const message_op_header& head, cursor& rest)
     auto& value = request.op->cmd.value;
     std::fill(std::begin(value), std::end(value), 0);
     std::memcpy(value, bytes, std::min(request.bytes, sizeof value));
-  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory may have been freed
+  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory is possibly freed
     state_.memory.write(request.local, bytes, request.blocks);
   }
   state_.replies.push_back(request);
@@ -174,7 +174,7 @@ std::string target::blocks_error(const message_op_header& head, const strided_pa
     return fmt::format("{} blocks of {} bytes in one operation of at most {}", blocks.count, head.bytes,
                        state_.payload);
   // Computes the range from the lowest to the highest byte of all blocks. The values come from another PE, so the
-  // arithmetic may overflow.
+  // arithmetic can overflow.
   const auto steps = static_cast<std::int64_t>(blocks.count - 1);
   std::int64_t reach = 0;
   std::uint64_t end = 0;

@@ -12,8 +12,8 @@
 
 namespace pgas::detail {
 
-/// Validates every operation of a message. If an operation is invalid, the operation and all later ones are refused,
-/// and the sender is lost.
+/// Validates every operation of a message. If an operation is invalid, this operation and all later operations are
+/// refused, and the sender counts as lost.
 class target {
  public:
   explicit target(engine_state& state) : state_(state) {}

@@ -2,10 +2,10 @@
 /// The messages between proxies. A message is a message_header and a sequence of operations. Each operation is a
 /// message_op_header, the parts of its kind, and its payload, padded to a multiple of 8 bytes.
 ///
-/// Messages to one PE are numbered from 1 and are executed in that order. A message with number 0 contains no
-/// operations. Each message acknowledges the messages of the other direction that have taken effect. A message also
-/// contains the number up to which the receiver must acknowledge messages immediately. Other acknowledgements wait for
-/// some time for a message that can carry them.
+/// Messages to one PE are numbered from 1 and are executed in the order of their numbers. A message with number 0
+/// contains no operations. Each message acknowledges the messages of the other direction that have taken effect. A
+/// message also contains the number up to which the receiver must acknowledge messages immediately. Other
+/// acknowledgements wait for some time for a message that can carry them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ enum class message_op_kind : std::uint8_t {
   atomic,       ///< atomic_part
   get,          ///< request_part; requests `bytes` at `offset`
   get_strided,  ///< request_part, strided_part
-  reply,        ///< payload: the `bytes` bytes of the request with the key `offset`
+  reply,        ///< payload: the `bytes` bytes that answer the request with the key `offset`
 };
 
 /// The head of an operation. `offset` lies in the slot of the PE that receives the operation.
