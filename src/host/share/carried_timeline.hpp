@@ -25,11 +25,12 @@ class carried_timeline {
   void wait(void* stream);
   void wait_host(const deadline& limit) { wait_host(limit.left()); }
   void wait_host(std::chrono::milliseconds timeout);
-  /// *Errors* peer_lost if waits of streams have ended before their value was recorded.
+  /// *Errors* peer_lost if a wait of a stream has ended before the awaited value was recorded.
   void check() const;
 
  private:
-  /// The value that a wait waits for. Before the first record the memory is not ready.
+  /// The value for which a wait waits: the last recorded value. If no value has been recorded, the memory is not ready,
+  /// and the value is 1.
   [[nodiscard]] std::uint64_t awaited() const;
   /// The timeline for streams. The timeline's page is registered with CUDA only if streams use the timeline.
   [[nodiscard]] timeline_state& for_streams();

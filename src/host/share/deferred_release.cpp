@@ -49,14 +49,14 @@ bool deferred_release::streams_are_idle() const noexcept {
       if (work->has_passed()) return true;
     } while (clock::now() < end);
   } catch (const std::exception&) {
-    // mark_() throws while a stream is being captured, or if no memory is left. A later call may succeed.
+    // mark_() throws while a stream is being captured, or if no memory is left. A later call can succeed.
   }
   return false;
 }
 
 void deferred_release::drop(deferred_object* object) noexcept {
   if (!object->is_of_this_process()) return;
-  // Destroys only `object` in this call, and no other dropped object: the caller may hold locks that the destruction of
+  // Destroys only `object` in this call, and no other dropped object: the caller can hold locks that the destruction of
   // other objects needs.
   if (kept() == 0 && streams_are_idle() && object->can_end())
     delete object;

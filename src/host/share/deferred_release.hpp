@@ -1,5 +1,5 @@
 /// @file
-/// Releases objects that the work of streams may still use. A dropped object is destroyed when the streams of this
+/// Releases objects that the work of streams can still use. A dropped object is destroyed when the streams of this
 /// process have completed the work that was enqueued before the drop. Used for memory, timelines and events that are
 /// shared without a world.
 ///

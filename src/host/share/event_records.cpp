@@ -29,8 +29,8 @@ bool event_records::reached(std::uint64_t number) const { return atomic(page_.sl
 void event_records::become_recorder() {
   const auto end = std::chrono::steady_clock::now() + longest_recording;
   for (std::uint64_t holder = 0; !atomic(page_.recording).compare_exchange_strong(holder, me_);) {
-    // If the holder has ended, its record either is not on the page, or is on the page together with the name of the
-    // holder. Both states are valid, so this process continues.
+    // If the process that is making a record has ended, either the page does not contain the record, or it contains the
+    // record and the process's name. Both states are valid, so this process continues.
     if (holder == 0 || ended_(holder)) continue;
     if (std::chrono::steady_clock::now() >= end)
       throw error(code::wait_timeout, fmt::format("process {} has been recording this event for {} s: is it stopped?",
@@ -71,7 +71,7 @@ std::uint64_t event_records::record(void* stream, const std::function<void()>& b
   try {
     if (atomic(page_.any_lost) == 0) beside();
     atomic(slot.recorder) = me_;
-    // After this store, streams may wait for the number. Only a write of the word ends these waits.
+    // After this store, streams may wait for the number. Only a write of the slot's word ends these waits.
     atomic(page_.records) = number;
     words_->write(stream, &slot.reached, number, nullptr);
   } catch (...) {
@@ -101,7 +101,7 @@ std::optional<pid_t> event_records::release_lost() {
     record_page::slot& slot = page_.slot_of(n);
     std::uint64_t seen = atomic(slot.reached);
     if (seen == record_page::lost_at(n))
-      note_loss(slot, n);  // the process that ended the wait may have ended before note_loss()
+      note_loss(slot, n);  // the process that ended the wait has perhaps ended before its call of note_loss()
     if (seen >= n) continue;
     const std::uint64_t recorder = atomic(slot.recorder);
     if (recorder == running) continue;

@@ -1,6 +1,6 @@
 /// @file
-/// The records of an interprocess event. All processes that use the event share them: the process that made each
-/// record, and the records that streams have reached.
+/// The records of an interprocess event. The processes that use the event share a page. The page contains which process
+/// made each record, and which records the streams have reached.
 ///
 /// CUDA's own wait for an event never ends if the recording process has ended (driver 580; a second record does not end
 /// the wait either). In this implementation, a stream records by writing a number into a word, and a wait waits for
@@ -30,7 +30,7 @@ struct record_page {
 
   /// The state of the records n, n + most_under_way, and so on. Only the newest of these records can be unfinished.
   struct slot {
-    std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() of a lost record
+    std::uint64_t reached;   ///< the number of the last record that was reached; lost_at() if the record was lost
     std::uint64_t recorder;  ///< process_name() of the process that made the last record
     std::uint64_t lost;      ///< the number of the last lost record: the process ended before the record was reached
   };
@@ -41,8 +41,8 @@ struct record_page {
   std::array<slot, most_under_way> slots;
 
   /// The value of `reached` that ends the waits for a lost record. A wait ends at any value of at least the record's
-  /// number, and this value is larger. No record of the same slot has this number, so a reader of the word knows that
-  /// the record was lost.
+  /// number, and this value is larger. No record of the same slot has this value as its number, so a reader of the word
+  /// knows that the record was lost.
   [[nodiscard]] static constexpr std::uint64_t lost_at(std::uint64_t number) noexcept { return number + 1; }
   [[nodiscard]] slot& slot_of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
 };
@@ -72,7 +72,8 @@ class event_records {
   /// Ends the waits for records of processes that have ended. *On return* the last process that was found to have
   /// ended.
   std::optional<pid_t> release_lost();
-  /// Returns the process that makes the record of the last wait(), if that process ended before the record was reached.
+  /// Returns the process that made the record for which wait() was called last, if the process ended before the record
+  /// was reached.
   [[nodiscard]] std::optional<pid_t> lost_wait() const;
   /// The record for which wait() was called last, and the process that made the record. Empty once the record is
   /// reached.
@@ -86,7 +87,7 @@ class event_records {
   /// Waits until fewer than `most_under_way` records are unfinished, and no other process makes a record.
   std::uint64_t claim_next();
   void become_recorder();
-  /// Marks a record as lost permanently. The stream of the ended process may still write the number later.
+  /// Marks a record as lost permanently. The stream of the ended process can still write the number later.
   void note_loss(record_page::slot& slot, std::uint64_t number);
   [[nodiscard]] static std::uint64_t oldest_under_way(std::uint64_t last);
 

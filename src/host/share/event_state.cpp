@@ -44,8 +44,8 @@ std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<dev
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
   const auto result = owned(std::make_unique<event_state>(std::move(shared), ordinal, std::move(event)));
-  // The processes that open the event may be unable to detect one another's end. This process can detect the end of
-  // each of them, so it always watches the event.
+  // Processes that open the event cannot always detect one another's end. This process can detect the end of each of
+  // them, so it always watches the event.
   result->watch();
   return result;
 }

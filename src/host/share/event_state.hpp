@@ -72,7 +72,7 @@ class event_state final : public deferred_object, private watched {
   event_records records_;
   wait_alarm alarm_;                   ///< for the waits of streams; used by the watch only
   std::uint64_t seen_ = 0;             ///< the record for which streams waited at the last check of the watch
-  std::shared_ptr<wait_watch> watch_;  ///< the maker sets it at the start, other processes at their first wait
+  std::shared_ptr<wait_watch> watch_;  ///< set at the start in the maker, and at the first wait in other processes
 };
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The registration of an object with the exporter of this process, which makes the tickets for the object.
+/// The registration of an object with the exporter of this process. The registration makes the object's tickets.
 #pragma once
 
 #include <memory>
@@ -40,8 +40,8 @@ class export_registration {
 
  private:
   const fork_guard process_;
-  /// A pointer, because a child of fork() must release it without destroying the exporter and without allocating
-  /// memory.
+  /// A pointer to a pointer: a child of fork() must release the shared_ptr without destroying the exporter and without
+  /// allocating memory.
   std::unique_ptr<std::shared_ptr<exporter>> owned_;
   exporter* exporter_;
   std::uint64_t id_ = 0;

@@ -14,7 +14,7 @@
 
 namespace pgas::detail {
 
-/// Makes the owner of memory that tickets open. The memory is kept until all streams have completed the work that may
+/// Makes the owner of memory that tickets open. The memory is kept until all streams have completed the work that can
 /// use the memory. A child of fork() does not release the memory.
 [[nodiscard]] std::shared_ptr<const exportable_memory> share_memory(std::unique_ptr<exportable_memory> memory);
 /// Allocates memory and shares it. *Errors* as shared_memory::make().

@@ -251,7 +251,7 @@ void exporter::serve() {
       drop_late();
     } catch (const std::exception& why) {
       log_.error("answering importers of shared memory: {}", why.what());
-      std::this_thread::sleep_for(pause);  // the error may occur again immediately
+      std::this_thread::sleep_for(pause);  // the error can occur again immediately
     }
   }
   const std::lock_guard lock(mutex_);

@@ -42,7 +42,7 @@ class exporter {
     ticket_kind kind = ticket_kind::memory;
     bool read_only = false;  ///< set if the importer may only read
 
-    /// "4 KiB of host memory", for lists and the log.
+    /// The description for lists and the log, for example "4 KiB of host memory".
     [[nodiscard]] std::string text() const;
   };
   struct export_record {

@@ -43,8 +43,8 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
-/// Removes the sockets of killed exporters from the directory of `socket`: without importers, no other process removes
-/// them. Runs once for each directory in a process.
+/// Removes the sockets of killed exporters from the directory of `socket`. If an exporter had no importers when it was
+/// killed, no connection removes its socket. Runs once for each directory in a process.
 void sweep_beside(const std::string& socket) {
   if (socket.starts_with('@')) return;
   struct swept {
@@ -61,7 +61,7 @@ void sweep_beside(const std::string& socket) {
   throw error(code::peer_lost, fmt::format("the exporter, {}, {}", who, why));
 }
 
-/// @param was_there whether the exporter listened at this address earlier, as a ticket shows; if false, the exporter
+/// @param was_there true if a ticket shows that the exporter listened at this address earlier; if false, the exporter
 /// may start to listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
@@ -287,8 +287,9 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
 
 exporter_connection::~exporter_connection() {
   try {
-    // The operating system may close the connections of a killed process before the listening socket of that process.
-    // If this destructor runs in between, the next exporter in the directory removes the file.
+    // The operating system can close the connections of a killed process before it closes the listening socket of that
+    // process. If this destructor runs between the two events, the next exporter in the directory removes the socket's
+    // file.
     if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
   } catch (const std::exception&) {
     // The next exporter in the directory removes the sockets.
@@ -296,7 +297,7 @@ exporter_connection::~exporter_connection() {
 }
 
 void sweep_sockets(const std::string& directory) noexcept {
-  constexpr time_t young = 10;  // in seconds: an exporter with a younger file may not listen yet
+  constexpr time_t young = 10;  // in seconds; if the file is younger, its exporter has perhaps not called listen() yet
   try {
     std::error_code none;
     for (auto item = std::filesystem::directory_iterator(directory, none);

@@ -27,7 +27,8 @@ class exporter_connection {
   exporter_connection& operator=(const exporter_connection&) = delete;
 
   [[nodiscard]] const ticket& opened() const noexcept { return ticket_; }
-  /// Whether the exporter still runs. Checks the connection, and the process if this process can see it.
+  /// Whether the exporter still runs. Checks the connection. Also checks the exporter's process, if it is visible to
+  /// this process.
   [[nodiscard]] bool alive();
   /// *Errors* peer_lost with the name of the exporter, unless alive().
   void check();
@@ -55,8 +56,8 @@ struct opened_ticket {
   std::vector<shared_piece> pieces;
 };
 
-/// Opens a ticket. *Errors* as opened_memory::open(); handle_invalid if the ticket is of another kind. A ticket of
-/// memory that carries a timeline also opens as a timeline.
+/// Opens a ticket. *Errors* as opened_memory::open(); handle_invalid if the ticket is of another kind. A memory ticket
+/// that carries a timeline can also be opened as a timeline.
 [[nodiscard]] opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit);
 
 /// Lists the exports of the process that listens at `socket`, and their importers, as printable text of at most 4 MiB.

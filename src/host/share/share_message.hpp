@@ -40,7 +40,7 @@ struct share_request {
   bits128 nonce{};
   std::int32_t pid = 0;  ///< the process id that the importer reports for itself
   std::uint32_t reserved = 0;
-  bits128 code{};  ///< computed over all fields before it
+  bits128 code{};  ///< computed over all preceding fields
 };
 static_assert(sizeof(share_request) == 56);
 
@@ -60,7 +60,8 @@ struct share_reply {
 };
 static_assert(sizeof(share_reply) == 40);
 
-/// A handle in a packet. If the handle has a descriptor, the packet carries the descriptors in the same order.
+/// A handle in a packet. If the handle has a descriptor, the packet carries the descriptors in the order of the
+/// handles.
 struct share_handle {
   std::uint64_t bytes = 0;  ///< the size of the piece
   std::uint8_t kind = 0;
@@ -71,7 +72,7 @@ struct share_handle {
 };
 static_assert(sizeof(share_handle) == 80);
 
-/// Appends a struct as its bytes.
+/// Appends the bytes of a struct.
 template <class Value>
 void append(blob& to, const Value& value) {
   const auto bytes = bytes_of(value);
@@ -92,7 +93,7 @@ inline constexpr std::string_view socket_prefix = "pgas-share-";
 inline constexpr std::chrono::milliseconds request_timeout{2000};
 
 /// The code that an importer sends.
-/// @param key the key of the ticket, computed over its text
+/// @param key the key of the ticket, computed over the ticket's text
 [[nodiscard]] inline bits128 code_of(const bits128& key, const share_request& request) {
   return code_over(key, 'i', {bytes_of(request).first(offsetof(share_request, code))});
 }

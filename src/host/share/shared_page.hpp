@@ -26,7 +26,7 @@ class shared_page {
  public:
   /// Makes a page of zeros. *Errors* as shared_memory::make().
   [[nodiscard]] static shared_page make(ticket_kind kind, std::size_t bytes);
-  /// Opens a ticket of this kind. If `kind` is a timeline, a ticket of memory that carries a timeline is also accepted.
+  /// Opens a ticket of kind `kind`. If `kind` is a timeline, a memory ticket that carries a timeline is also accepted.
   /// *Errors* as opened_memory::open(); handle_invalid if the page is smaller than `bytes`.
   [[nodiscard]] static shared_page open(ticket_kind kind, const ticket& which, std::size_t bytes,
                                         const open_options& options);

@@ -52,7 +52,7 @@ struct ticket {
   std::int64_t expires = 0;  ///< milliseconds since 1970, 0: never
   std::int32_t opens = 0;    ///< the number of times that the ticket can be opened; 0: no limit
   uid_t user = 0;            ///< the user who may open the ticket
-  blob payload;              ///< its format depends on the kind
+  blob payload;              ///< bytes whose format depends on the kind of the ticket
   std::string description;   ///< text of the program; the library does not read it
 };
 

@@ -115,7 +115,7 @@ void timeline_state::check_process() const {
 
 timeline_state::state timeline_state::now() const {
   const std::uint64_t word = load_relaxed(&page_->phase_word);
-  fence_acquire();  // makes visible the values that were recorded before the phase ended
+  fence_acquire();  // after this fence, values that were recorded before the end of the phase are visible
   return {static_cast<timeline_page::phase>(word & 0xff), static_cast<pid_t>(word >> 8)};
 }
 
@@ -199,7 +199,7 @@ bool timeline_state::look_is_due() {
 
 void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
-  fence_acquire();  // makes visible the name of the recording process, or the phase in which the waits were ended
+  fence_acquire();  // orders the load before later loads of the recording process's name and of the phase
   if (!is_released(seen)) {
     if (seen >= value) {
       // find_loss() also notes which processes have the timeline open, so that a later report of a loss can name the
@@ -211,7 +211,7 @@ void timeline_state::check_wait(std::uint64_t value) {
     if (now().phase == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss(value)) {
-    // The value may have arrived after the check above, and before the process ended or closed the timeline.
+    // Perhaps the value has arrived after the check above, and before the process ended or closed the timeline.
     if (query() >= value) return;
     // Ends the enqueued waits first, because after the error the caller destroys the stream and the timeline.
     release_waits(*lost);
@@ -230,7 +230,7 @@ void timeline_state::throw_loss(pid_t lost) const {
 
 void timeline_state::check_waits() const {
   const std::uint64_t seen = load_relaxed(&page_->word);
-  fence_acquire();  // makes visible the phase in which the waits were ended
+  fence_acquire();  // orders the load before later loads of the phase
   if (is_released(seen)) throw_loss(now().pid);
 }
 
@@ -259,7 +259,7 @@ std::optional<pid_t> timeline_state::find_loss(std::uint64_t value) {
 
 std::optional<pid_t> timeline_state::find_lost_exporter() {
   if (shared_.alive()) return std::nullopt;
-  // Another process may continue to record after the exporter has ended.
+  // Another process can continue to record after the exporter has ended.
   const std::uint64_t writer = load_relaxed(&page_->writer);
   const pid_t exporter = shared_.exporter().pid;
   if (writer != 0 && pid_in(writer) != exporter && process_name(pid_in(writer)) == writer) return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {
     // A new process has opened the timeline, and records in place of the lost process. The name of the lost process is
-    // removed, unless that process has opened the timeline again: a process announces itself as the writer only once.
+    // removed, unless that process has opened the timeline again: it would not write its name a second time.
     if (pid_in(writer) == *lost_ && !now.contains(*lost_))
       static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
     lost_.reset();
@@ -303,8 +303,8 @@ void timeline_state::watch() {
 void timeline_state::look() noexcept {
   try {
     const std::uint64_t at = load_relaxed(&page_->word);
-    // In a closing timeline, waits for recorded values end when the values arrive. Therefore the check is for the last
-    // recorded value until that value has arrived.
+    // In a closing timeline, waits for recorded values end when the values arrive. Therefore, until the last recorded
+    // value has arrived, find_loss() is called for this value.
     const std::uint64_t recorded_last = recorded();
     const auto lost = find_loss(at < recorded_last ? recorded_last : awaited_.load());
     if (lost) release_waits(*lost);
@@ -326,7 +326,7 @@ std::string timeline_state::text_of_wait(const char* waiter, std::uint64_t value
 }
 
 void timeline_state::release_waits(pid_t lost) {
-  // Reads the word again, because the awaited value may have arrived after the caller read the word.
+  // Reads the word again, because the awaited value has perhaps arrived after the caller read the word.
   std::uint64_t last = load_relaxed(&page_->word);
   if (last >= awaited_) return;
   if (const state is = now(); is.phase == timeline_page::phase::open) set_phase(is, timeline_page::phase::lost, lost);

@@ -25,12 +25,12 @@ namespace pgas::detail {
 
 /// The memory that the processes share. Each field is an atomic word, because any process may write it.
 struct timeline_page {
-  /// `closing`: the maker has dropped the timeline, but streams of the maker may still reach recorded values.
+  /// `closing`: the maker has dropped the timeline, but streams of the maker can still reach recorded values.
   enum class phase : std::uint64_t { open, lost, destroyed, closing };
 
   std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
   gpu_uuid uuid;
-  alignas(128) std::uint64_t word;  ///< the value; after release_waits() above max_value, see released_at()
+  alignas(128) std::uint64_t word;  ///< the value; after release_waits() the word is above max_value, see released_at()
   alignas(128) std::uint64_t recorded;
   std::uint64_t writer;  ///< process_name() of the last recording process; 0: none
   /// The lowest 8 bits are a timeline_page::phase. The other bits are the process that has ended or closed the
@@ -49,12 +49,13 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   timeline_state(shared_page shared, memory_place place);
   /// @param words for the streams of `place`
   timeline_state(shared_page shared, memory_place place, std::unique_ptr<stream_words> words);
-  /// A second object of an opened timeline, for streams of `place`; if not set, for streams of the maker's place.
+  /// A second object of an opened timeline, for streams of `place`; if `place` is empty, for streams of the maker's
+  /// place.
   /// *Errors* device_unavailable.
   [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
   /// Returns a shared owner of the timeline. The last owner closes the timeline. The timeline is destroyed when streams
-  /// have completed the work that may use it.
+  /// have completed the work that can use the timeline.
   [[nodiscard]] static std::shared_ptr<timeline_state> owned(std::unique_ptr<timeline_state> result);
 
   /// The object that tickets open. Guarded by mutex().
@@ -121,8 +122,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::uint64_t me_;  ///< process_name() of this process
   std::unique_ptr<stream_words> words_;
   std::atomic<std::uint64_t> awaited_{0};    ///< the largest value that a stream of a GPU waits for
-  std::atomic<std::uint64_t> next_look_{0};  ///< the earliest time of the next query of the operating system whether
-                                             ///< the other process lives; see look_is_due()
+  std::atomic<std::uint64_t> next_look_{0};  ///< the time of the next query whether the other process
+                                             ///< lives; see look_is_due()
   std::atomic<bool> known_loss_{false};      ///< the last call of find_loss() has returned a process
   std::shared_ptr<wait_watch> watch_;        ///< set from the first wait of a GPU stream on
   wait_alarm alarm_;                         ///< for the waits of GPU streams; used by the watch only

@@ -36,7 +36,7 @@ wait_watch::wait_watch() : thread_(start_thread("pgas-watch", [this] { run(); })
 
 wait_watch::~wait_watch() {
   if (!owner_.in_creator()) {
-    // The parent's thread does not exist in the child, so the child cannot join it, and the destructor of a std::thread
+    // The parent's thread does not exist in the child, so the child cannot join it. The destructor of a std::thread
     // that was not joined ends the process. Therefore an empty std::thread replaces the object.
     new (&thread_) std::thread;
     return;

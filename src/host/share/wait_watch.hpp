@@ -36,7 +36,7 @@ class wait_watch {
   wait_watch(const wait_watch&) = delete;
   wait_watch& operator=(const wait_watch&) = delete;
 
-  /// Supervises the object until remove(), which returns when no check is running.
+  /// Supervises the object until remove() is called. remove() returns when no check is running.
   void add(watched& object);
   void remove(watched& object) noexcept;
 
