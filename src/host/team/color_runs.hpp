@@ -16,7 +16,7 @@ namespace pgas::detail {
 
 /// The runs of a member that has this colour and key; no bytes if the colour is negative (no team).
 [[nodiscard]] blob encode_color(int member, std::int32_t color, std::int32_t key);
-/// Adds the teams of `more`. *Errors* bootstrap_protocol for malformed bytes; also for the following functions.
+/// Adds the teams of `more`. *Errors* bootstrap_protocol for malformed bytes. The functions below throw the same error.
 void merge_colors(blob& all, std::span<const std::byte> more);
 /// The teams in `all` that have members in `some`.
 [[nodiscard]] blob colors_in(std::span<const std::byte> all, std::span<const std::byte> some);

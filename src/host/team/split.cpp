@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The first identity of groups that only their members know. It is above all identities of
+/// The lowest identity of groups that only the members of the group know. It is above all identities of
 /// control_group::new_identity().
 constexpr control_group::identity of_members_alone = control_group::identity{1} << 63;
 constexpr control_group::identity while_made = control_group::identity{1} << 62;
@@ -113,7 +113,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   std::vector<int> positions;
   for (const int pe : members) positions.push_back(group.world_pe(pe));
   std::sort(positions.begin(),
-            positions.end());  // sorted: members may list the same PEs in different orders
+            positions.end());  // sorted, because members can list the same PEs in different orders
   const control_group members_only(group, of_members_alone | while_made | key, std::move(positions));
   const agreement all = agree(members_only, comparable(asked, members));
   if (all.other) throw different_calls(members_only, all);

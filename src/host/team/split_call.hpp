@@ -42,7 +42,7 @@ struct split_call {
 /// *Errors* invalid_argument. @param n the number of members of the parent
 void check_arguments(const split_call& call, std::span<const int> list, int n);
 
-/// The members of the new team of member `me`, by their numbers in the parent. The first of them identifies the team
+/// The members of the new team of member `me`, by their numbers in the parent. The first member identifies the team
 /// among the teams of this split. Empty if the member is in no team.
 /// @param colors the result of the reduction of colours (color_runs.hpp), for kind::colors
 [[nodiscard]] std::vector<int> members_after(const split_call& call, std::span<const int> list,

@@ -211,7 +211,8 @@ void team_state::check_direct() const {
 }
 
 void team_state::enqueue_collective(const collective_request& request, stream_handle on) {
-  // This barrier uses words of the caller and no state of the team, so several such barriers may run at the same time.
+  // This barrier uses words of the caller and no state of the team, so several of these barriers can run at the same
+  // time.
   const bool in_order = request.what != collective_kind::word_barrier;
   const std::lock_guard lock(order_mutex_);
   if (grid_ == nullptr) {

@@ -21,7 +21,7 @@ namespace pgas::detail {
 
 class world_state;
 
-/// A team as one PE uses it. After its world was left, only world() and the destructor may be called.
+/// A team as one PE uses it. After the PE has left the team's world, only world() and the destructor may be called.
 class team_state {
  public:
   /// Makes the team of all PEs. Its state lies in the world's internal_area, and its memory is the heap.
@@ -31,8 +31,8 @@ class team_state {
   /// Enqueues the zeros that a world of `n` PEs needs in its first allocation.
   static void clear_memory_of_world(device& on, std::byte* first, int n);
   /// Makes a team that the world itself needs, with the members `members`, including this PE. Its state lies at
-  /// `offset` of the internal_area; its oneshot_staging, if it has one, at `staging`. Local. The team must not be used
-  /// before all members have made it.
+  /// `offset` of the internal_area; its oneshot_staging, if it has one, at `staging`. Not collective. The team must not
+  /// be used before all members have made it.
   [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, control_group::identity id,
                                                            std::vector<int> members, std::uint64_t offset,
                                                            std::uint64_t staging);
@@ -94,8 +94,8 @@ class team_state {
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
   void place_staging();
-  /// Writes tables behind the state. Kernels read these tables. They contain the members' numbers if start and stride
-  /// do not give the members, and the hierarchy of domains if there are several domains.
+  /// Writes tables for kernels behind the state. If start and stride do not describe the members, one table contains
+  /// the members' numbers. If there are several domains, one table contains the hierarchy of domains.
   void write_members();
   void write_hierarchy();
   void clear_state();

@@ -21,7 +21,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The time in which the members open one another's memory.
+/// The time limit for the members to open one another's memory.
 constexpr std::chrono::seconds open_timeout{60};
 
 /// Collective: throws the failure of the first member that has failed.

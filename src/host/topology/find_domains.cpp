@@ -48,7 +48,7 @@ struct finding {
   /// Whether every PE could create a segment of this kind; if false, the kind cannot be used.
   bool works;
   std::vector<int> group_of;    ///< indexed by PE; PEs with the same number can map one another's segments
-  std::vector<error> failures;  ///< the errors of PEs whose expected step failed, in PE order
+  std::vector<error> failures;  ///< in PE order: the errors of PEs for which a step failed that should succeed
 };
 
 /// A segment of this PE for one attempt.
@@ -210,7 +210,7 @@ class prober {
     return found;
   }
 
-  /// Whether on every host, all PEs that may share memory can share memory.
+  /// Whether, on every host, all PEs that are allowed to share memory can do so.
   [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
     std::map<int, int> found;  // by the expected group
     const std::vector<int> expected = expected_groups();
@@ -254,7 +254,7 @@ sharing_offer offer_of(const device& device, const config& settings, bool allow_
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((wanted == handle_kind::automatic || kind == wanted) && count < offer.kinds.size()) offer.kinds[count++] = kind;
-  // The device may support the requested kind without listing it in handle_kinds().
+  // The device can support the requested kind even if handle_kinds() does not list this kind.
   if (count == 0 && device.places(wanted)) offer.kinds[count++] = wanted;
   return offer;
 }
@@ -262,7 +262,7 @@ sharing_offer offer_of(const device& device, const config& settings, bool allow_
 std::optional<probe_result> expected_domains(const device& device, const control_group& everyone,
                                              const config& settings, const sharing_offer& offer) {
   const std::vector<int> sets = parse_p2p_sets(settings.p2p, everyone.n_pes());
-  // Handles of other kinds may also work between hosts, so only an attempt can find their domains.
+  // Handles of other kinds can also work between hosts, so only an attempt can find the domains.
   if (offer.kinds[0] != handle_kind::posix_fd || !device.spans(offer.kinds[0])) return std::nullopt;
   return probe_result{offer.kinds[0], domains(everyone.my_pe(), groups_by_host_and_set(everyone, sets))};
 }
@@ -285,7 +285,7 @@ probe_result find_domains(device& device, const control_group& everyone, const c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // descriptors were missing: other kinds will fail too, and UCX would abort
+  bool short_of_files = false;  // a PE had no free descriptor: other kinds will fail too, and UCX would abort
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };

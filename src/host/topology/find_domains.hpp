@@ -1,6 +1,6 @@
 /// @file
-/// Finds the PEs that can share memory and the kind of handle, by exporting and importing a segment. *Callers* the
-/// heap.
+/// Finds the PEs that can share memory, and the best kind of handle. The search exports and imports a segment.
+/// *Callers* the heap.
 #pragma once
 
 #include <algorithm>

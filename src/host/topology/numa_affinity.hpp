@@ -23,8 +23,8 @@ struct locality {
 /// The CPUs that the calling thread may use; empty if the operating system does not report them.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Pins the calling thread to these CPUs during a scope. Threads that are started in the scope stay pinned after it.
-/// Has no effect with an empty list.
+/// Pins the calling thread to these CPUs during a scope. Threads that are started in the scope stay pinned after the
+/// scope. Has no effect with an empty list.
 class affinity_scope {
  public:
   explicit affinity_scope(const std::vector<int>& cpus) noexcept;

@@ -30,12 +30,12 @@ class transport_events {
   /// Called when a message of PE `from` has arrived. The bytes belong to the transport and are valid until this
   /// function returns.
   virtual void message(int from, std::span<const std::byte> bytes) = 0;
-  /// Called when the operation has ended. After a put, the bytes are in the target's memory, and are visible to CPU
-  /// threads of the target that this PE informs after this call. After a get, the bytes are in local memory. After a
+  /// Called when the operation has ended. After a put, the bytes are in the target's memory, and a CPU thread of the
+  /// target sees the bytes after this PE has informed the thread. After a get, the bytes are in local memory. After a
   /// message, its buffer may be reused, and the message is in flight.
   virtual void done(transport_token token) = 0;
-  /// Called once for a PE that is lost. No more data goes to this PE or comes from it, and unfinished operations to it
-  /// never end. `why` describes the failure without the number of the PE.
+  /// Called once for a PE that is lost. No more data goes to this PE or comes from it, and unfinished operations to
+  /// this PE never end. `why` describes the failure without the number of the PE.
   virtual void lost(int pe, const std::string& why) = 0;
 
  protected:
@@ -79,15 +79,15 @@ class transport {
   /// result is empty and `why_not` has the reason. Messages do not need exposed memory.
   [[nodiscard]] virtual std::optional<exposed_memory> expose(void* address, std::size_t bytes,
                                                              std::string& why_not) = 0;
-  /// Ends expose(). The other PEs must have stopped using the memory.
+  /// Reverses expose(). The other PEs must have stopped using the memory.
   virtual void withdraw(const exposed_memory& memory) noexcept = 0;
   /// Opens memory that `pe` exposed. Returns a number for put() and get(), valid until forget(). *Errors*
   /// handle_invalid for a malformed key.
   [[nodiscard]] virtual std::uint64_t import_memory(int pe, std::span<const std::byte> key) = 0;
-  /// Ends import_memory(). No operation on the memory may be in flight, unless the PE is lost.
+  /// Reverses import_memory(). No operation on the memory may be in flight, unless the PE is lost.
   virtual void forget(std::uint64_t imported) noexcept = 0;
 
-  // ---- operations; to a lost PE they do nothing
+  // ---- operations; without effect if the PE is lost
 
   /// Writes `bytes` bytes from `local` to the imported memory, at `offset` bytes from its start.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
@@ -100,9 +100,9 @@ class transport {
   virtual void send(int pe, std::span<const std::byte> message, transport_token token) = 0;
   [[nodiscard]] virtual std::size_t max_message() const noexcept = 0;
 
-  /// Makes progress on all operations and calls the events. Returns whether there was work.
+  /// Makes progress on all operations and calls the functions of transport_events. Returns whether there was work.
   virtual bool progress() = 0;
-  /// Waits until progress() may have work, until wake() is called, or for at most `limit`.
+  /// Waits until there can be work for progress(), until wake() is called, or for at most `limit`.
   virtual void wait(std::chrono::nanoseconds limit) = 0;
   /// Ends the current wait(). If no wait() is running, ends the next one.
   virtual void wake() noexcept = 0;

@@ -15,7 +15,7 @@ namespace pgas::detail {
 /// a range of the profiler.
 class call_record {
  public:
-  /// The objects that record a call. If a pointer is null, the call is not recorded in this object.
+  /// The objects that record a call. If a pointer is null, that record is not made.
   struct places {
     calls_in_progress* calls;
     trace::recorder* events;

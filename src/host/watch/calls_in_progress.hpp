@@ -54,14 +54,14 @@ class calls_in_progress {
 
   /// *Callers* any thread.
   [[nodiscard]] std::vector<call> now() const;
-  /// The number of short calls so far. Two simultaneous calls of threads that share a slot may count as one.
+  /// The number of short calls so far. Two simultaneous calls of threads that share a slot can count as one.
   [[nodiscard]] std::uint64_t short_calls() const noexcept;
   /// The time since the last listed call ended, or since the list was made.
   [[nodiscard]] std::chrono::milliseconds idle() const noexcept;
   /// The sums of all ended calls, by name.
   [[nodiscard]] std::vector<total> totals() const;
-  /// Checks for short calls since the last check. A short call records no time, because reading a clock would cost as
-  /// much as the call.
+  /// Checks whether there were short calls since the last check. A short call records no time, because reading a clock
+  /// would cost as much as the call.
   void look() noexcept;
   /// Zero while a thread is in a listed call. Otherwise the time since the last listed call ended, or since a check
   /// found short calls, whichever was later.
@@ -80,7 +80,7 @@ class calls_in_progress {
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-  /// The number and the total time of all ended calls with the same name. A name is a string literal, which may have
+  /// The number and the total time of all ended calls with the same name. A name is a string literal, which can have
   /// several addresses; totals() adds the sums of equal names.
   struct sum {
     std::atomic<const char*> name{nullptr};

@@ -47,14 +47,14 @@ struct clock_comparison {
 /// PEs are in different time namespaces.
 [[nodiscard]] clock_comparison compare_clocks(const control_group& everyone);
 
-/// Converts times of one clock to another by two comparisons. Assumes that the clocks run evenly between the two
-/// comparisons.
+/// Converts times of one clock to times of another clock, by means of two comparisons. Assumes that the clocks run
+/// evenly between the two comparisons.
 class clock_mapping {
  public:
   clock_mapping() = default;
   clock_mapping(const clock_difference& begin, const clock_difference& end) noexcept : begin_(begin), end_(end) {}
-  /// Uses a single comparison. Until `last`, clocks that the system disciplines are assumed to drift by at most 500
-  /// parts per million.
+  /// Uses a single comparison. Assumes that clocks that the system disciplines drift by at most 500 parts per million
+  /// until the time `last`.
   clock_mapping(const clock_difference& begin, std::int64_t last) noexcept;
 
   [[nodiscard]] std::int64_t mapped(std::int64_t time) const noexcept;

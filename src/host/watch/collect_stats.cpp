@@ -88,7 +88,7 @@ json common_fields(const world_stats& stats) {
 
 /// The fields of an object, without the braces.
 std::string fields_of(const json& object) {
-  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);  // a name may be invalid UTF-8
+  const std::string text = object.dump(-1, ' ', true, json::error_handler_t::replace);  // a name can be invalid UTF-8
   return text.substr(1, text.size() - 2);
 }
 

@@ -22,7 +22,7 @@ class heap;
 class operation_counter;
 class proxy_thread;
 
-/// The parts of a world that have counters. These parts must outlive stats_report::end().
+/// The parts of a world that have counters. These parts must exist until stats_report::end() returns.
 struct stats_sources {
   class control_plane& control_plane;
   class heap& heap;

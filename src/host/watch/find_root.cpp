@@ -46,7 +46,7 @@ std::vector<bool> reached_from(int from, const names& named) {
 /// or is in a cycle that no chain leaves.
 std::vector<bool> ends_of(const names& named) {
   // Tarjan's algorithm, in linear time. PEs that name one another, directly or through others, form a group. The search
-  // numbers PEs in the order of its visits. The number of a group is the lowest visit number of its PEs. A chain may be
+  // numbers PEs in the order of its visits. The number of a group is the lowest visit number of its PEs. A chain can be
   // as long as the job, so the search uses an explicit stack.
   constexpr int none = -1;
   const std::size_t n = named.size();
@@ -168,7 +168,7 @@ root find_root(const std::vector<pe_state>& pes, int from) {
   const names named = names_in(pes);
   const std::vector<bool> ends = ends_of(named);
   const std::vector<bool> reached = from >= 0 ? reached_from(from, named) : std::vector<bool>(pes.size(), true);
-  // A wait that names no PE may be a wait for any PE.
+  // A wait that names no PE can be a wait for any PE.
   std::vector<bool> awaited(pes.size());
   bool any = false;
   for (const pe_state& state : pes) {

@@ -28,13 +28,13 @@ struct root {
   std::vector<int> pes;  ///< for a cycle, in the order of the cycle
 };
 
-/// A wait may name PEs. A chain of names from any PE ends at PEs whose waits name no PE, or in a cycle. The root is the
+/// A wait can name PEs. A chain of names from any PE ends at PEs whose waits name no PE, or in a cycle. The root is the
 /// end whose kind comes first in root::kind, because this end explains most of the waits.
 /// @param from a PE: considers only the ends of chains that start at this PE; -1: considers the ends of all chains
 [[nodiscard]] root find_root(const std::vector<pe_state>& pes, int from = -1);
 
-/// Whether a second question may give another result. This is the case if no PE waits or the root is in a call, because
-/// a kernel that waits may not have run since the question.
+/// Whether a second question can give another result. This is the case if no PE waits or the root is in a call, because
+/// a kernel that waits has perhaps not run since the question.
 [[nodiscard]] bool may_be_late(const root& found, const std::vector<pe_state>& pes);
 
 /// A sentence about the root and its state.

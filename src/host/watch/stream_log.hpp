@@ -17,9 +17,9 @@
 namespace pgas::detail {
 
 /// The last entries of all streams of a PE. The log does not know when entries have run, but entries that follow an
-/// unfinished wait have not run. A write is listed only on a stream with such a wait. Work that is captured into a
-/// graph is not listed, because the graph may run on another stream. *Callers* any thread, in the order in which the
-/// thread enqueues work on a stream.
+/// unfinished wait have not run. A write is listed only if its stream has an unfinished wait. Work that is captured
+/// into a graph is not listed, because the graph can run on another stream. *Callers* any thread, in the order in which
+/// the thread enqueues work on a stream.
 class stream_log {
  public:
   struct write {
@@ -44,7 +44,7 @@ class stream_log {
     if (stream != nullptr && any_.load(std::memory_order_relaxed)) add_behind_wait(stream, item);
   }
 
-  /// The known writes after a wait on its stream.
+  /// The known writes that follow a wait on the same stream.
   [[nodiscard]] std::vector<write> behind(wait_ticket wait) const;
   /// The known writes after the last collective of a team.
   [[nodiscard]] std::vector<write> behind_collective(control_group::identity team) const;

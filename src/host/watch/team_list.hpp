@@ -26,8 +26,8 @@ class team_list {
     std::int32_t channel;
     bool of_host;  ///< the host has enqueued the collective
     int sender;    ///< the PE that must send the packet; -1 if the wait is not for a packet
-    /// Identifies the message that is waited for, regardless of the epoch. In a collective, only one thread waits for a
-    /// message. Empty for words that several threads may wait for.
+    /// Identifies the awaited message, regardless of the epoch. In a collective, only one thread waits for a message.
+    /// Empty for a word for which several threads can wait.
     std::optional<std::uint64_t> message;
   };
 

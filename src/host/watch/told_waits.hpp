@@ -40,7 +40,7 @@ struct enqueued_write {
   std::uint64_t bytes = 0;
 };
 
-/// A wait: of a thread of a kernel, of a stream, of a host thread, or in a collective call.
+/// A wait of a kernel's thread, of a stream, of a host thread, or in a collective call.
 struct wait {
   std::string what;
   std::optional<std::pair<std::uint32_t, std::uint32_t>> thread{};  ///< for a kernel: block and thread
@@ -51,7 +51,7 @@ struct wait {
   std::optional<std::uint64_t> number{};  ///< for a collective of the control plane: its number
   long ms = 0;
   bool of_stream = false;                ///< the host has enqueued the waiting operation
-  std::vector<enqueued_write> behind{};  ///< writes after this wait on its stream
+  std::vector<enqueued_write> behind{};  ///< the writes that follow this wait on the same stream
   std::string writer{};                  ///< "put is enqueued behind a wait on a stream of PE 1", if that is known
 };
 
@@ -86,11 +86,10 @@ struct pe_state {
   std::optional<crowd> crowded{};
   std::uint64_t short_calls = 0;  ///< the number of calls during the question that wait for no PE
   long idle_ms = 0;               ///< the time since the end of the last call that can wait
-  long looked_ms = 0;             ///< the time that the PE's kernels had to answer
+  long looked_ms = 0;             ///< the time that the PE has waited for answers of its kernels
 };
 
-/// The PEs of a job, from the message in which one PE lists them. *Errors* nlohmann::json::exception, also for the next
-/// function.
+/// The PEs of a job, from the message in which one PE lists them. *Errors* nlohmann::json::exception, as read_answer().
 [[nodiscard]] std::vector<pe_state> introduced(const nlohmann::ordered_json& by);
 /// Stores the answer of a PE in its state. Control characters in its strings are escaped.
 void read_answer(pe_state& state, const nlohmann::ordered_json& from);
@@ -99,7 +98,8 @@ void read_answer(pe_state& state, const nlohmann::ordered_json& from);
 /// word.
 void complete(std::vector<pe_state>& pes);
 
-/// Executes the three functions above on documents. Returns no PEs if a document cannot be parsed.
+/// Parses documents and calls introduced(), read_answer() and complete(). Returns no PEs if a document cannot be
+/// parsed.
 [[nodiscard]] std::vector<pe_state> read_answers(std::string_view introduction,
                                                  const std::vector<std::string>& answers);
 

@@ -66,7 +66,7 @@ std::optional<crowded_channel> wait_report::crowd_in(const std::vector<kernel_wa
                                                      std::chrono::milliseconds since_question) {
   // In a collective, only one thread waits for a message, and all threads have the same epoch. Two waits for one
   // message therefore belong to two groups of threads. A wait that began after the question does not count, because it
-  // may follow an answered wait of the same thread.
+  // can follow an answered wait of the same thread.
   const auto began_before = [=](const kernel_wait& wait) {
     return std::chrono::milliseconds(wait.limit_ms) > since_question;
   };

@@ -25,7 +25,7 @@ namespace pgas::detail {
 struct kernel_wait : failure_record {
   std::optional<team_list::place> in_team;  ///< set for a wait in a collective
   bool of_stream = false;                   ///< the host has enqueued the kernel on a stream
-  std::vector<stream_log::write> behind;    ///< writes after this wait on its stream
+  std::vector<stream_log::write> behind;    ///< the writes that follow this wait on the same stream
 };
 
 /// A usage error: two groups of threads are in collectives on the same channel of a team at the same time. One thread
@@ -42,7 +42,7 @@ struct pe_waits {
   std::vector<kernel_wait> kernels;
   std::optional<crowded_channel> crowd;
   bool more = false;                      ///< whether the PE has further waits, which did not fit
-  std::vector<awaited_command> commands;  ///< commands whose answers kernels or calls wait for
+  std::vector<awaited_command> commands;  ///< commands for whose answers kernels or calls wait
   std::vector<calls_in_progress::call> calls;
   std::uint64_t short_calls = 0;  ///< short calls since the question
   std::chrono::milliseconds idle{};
@@ -72,7 +72,7 @@ class wait_report {
   /// Asks the kernels. After this call, waits of kernels write answers.
   void ask();
   /// Whether the answers are complete. They are incomplete if no kernel has answered although a call that names no word
-  /// began before the question. The threads of the call's kernel may not have run since the question.
+  /// began before the question. The threads of the call's kernel have perhaps not run since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
@@ -119,7 +119,7 @@ class wait_report {
   const locator locate_;
   std::uint32_t questions_ = 0;
   std::chrono::steady_clock::time_point asked_at_{};
-  int open_ = 0;                   ///< the number of questions without an answer, which share one question number
+  int open_ = 0;                   ///< the number of unanswered questions; they share one question number
   pe_waits last_{};                ///< the waits in the last answer()
   std::uint64_t short_calls_ = 0;  ///< the count at the time of the question
 };

@@ -18,8 +18,9 @@ namespace pgas::detail {
 /// The device of this PE, and the devices of all PEs.
 struct chosen_device {
   std::unique_ptr<device> own;
-  std::vector<device_user> users;         ///< by PE
-  std::optional<joining_record> records;  ///< the merged record of all PEs; empty if it describes other devices
+  std::vector<device_user> users;  ///< by PE
+  /// The merged record of all PEs; empty if the record describes GPUs that the world does not use.
+  std::optional<joining_record> records;
 };
 
 /// Opens the device that the settings and the launcher request, and compares the PEs, because a world has one kind of

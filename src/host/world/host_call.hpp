@@ -16,7 +16,8 @@ struct listed_call : call_record {
   listed_call(world_state& world, const char* name) noexcept : call_record({&world.calls(), nullptr, nullptr}, name) {}
 };
 
-/// A wait that is recorded in the list of calls and in the trace, but not for profilers: the call around it is.
+/// A wait that is recorded in the list of calls and in the trace. The ranges of profilers show only the call around the
+/// wait.
 struct waiting_call : call_record {
   waiting_call(world_state& world, const char* name) noexcept
       : call_record({&world.calls(), world.events(), nullptr}, name) {}

@@ -1,5 +1,6 @@
 /// @file
-/// A host-called or stream operation: its argument checks, its target address, its completion. *Callers* src/host/api.
+/// A host-called or stream operation: its argument checks, its target address and its completion. *Callers*
+/// src/host/api.
 #pragma once
 
 #include "host/world/host_call.hpp"
@@ -28,21 +29,21 @@ class host_operation {
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
   /// Whether PE `pe` is a proxied peer. Only requests for proxied peers contain the number of the PE.
   [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
-  /// Sets PE `pe` as the target of a request whose addresses are results of target(). The request includes completion
-  /// at the PE if the call promises completion.
+  /// Sets PE `pe` as the target of a request whose addresses are results of target(). If the call promises completion,
+  /// the request includes completion at `pe`.
   void address(operation_request& request, int pe) const;
   /// Makes a request for an atomic operation on PE `pe`. Calls target() and address().
   [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
                                                  operation_request::kind what = operation_request::kind::atomic) const;
-  /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
+  /// Throws invalid_argument or capturing unless `memory` can be the local side of an operation on this queue.
   void check_local(const void* memory) const;
   /// Throws invalid_argument with the name `role` unless kernels can access `memory`. Null is allowed.
   void check_kernel_memory(const void* memory, const char* role) const;
 
   /// Submits a request. Called after address().
   void submit(const operation_request& request);
-  /// Counts a submitted operation on PE `pe`. For a put on a stream, also notes the write: to the memory of the last
-  /// target(), if the call has used target().
+  /// Counts a submitted operation on PE `pe`. For a put on a stream, also notes the write. If the call has used
+  /// target(), the note contains the memory of the last target().
   /// @param bytes the size of the data
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;
@@ -55,7 +56,8 @@ class host_operation {
   void count(const atomic_op& update, int pe) noexcept;
   /// In a blocking call: waits for the operation on PE `pe`.
   void finish(int pe);
-  /// Records in the trace that this call waits, and which word `index` of the set ended the wait.
+  /// begin_wait() records in the trace that this call waits. end_wait() records that word `index` of the set ended the
+  /// wait.
   void begin_wait() noexcept;
   void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
   /// Whether this call is recorded in the trace.

@@ -290,8 +290,8 @@ void world_state::await_streams() {
 
 void world_state::end_streams() noexcept {
   if (kind() != heap_kind::host) return;
-  // The world has failed, so the waits of streams end. The memory that these waits read must not be released before
-  // they have ended.
+  // The world has failed, so the waits of streams end. The memory that the waits read must not be released before the
+  // waits have ended.
   constexpr auto limit = std::chrono::seconds(10);
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!streams_are_idle()) {
@@ -375,7 +375,7 @@ void world_state::release() noexcept {
   stream_.reset();
   heap_.reset();
   if (bootstrap_ && !forked()) bootstrap_->watch({});
-  const std::lock_guard lock(ending_);  // another thread may be in abort()
+  const std::lock_guard lock(ending_);  // another thread can be in abort()
   control_plane_.reset();
   bootstrap_.reset();
 }
@@ -487,7 +487,7 @@ error world_state::with_stopped_pe(const error& timed_out) const {
 }
 
 void world_state::abort(std::string_view reason) noexcept {
-  fail(reason);  // first, because the launcher may end the processes of the job immediately
+  fail(reason);  // first, because the launcher can end the processes of the job immediately
   const std::lock_guard lock(ending_);
   if (bootstrap_) bootstrap_->abort(reason);
 }

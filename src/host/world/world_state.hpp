@@ -41,8 +41,8 @@
 
 namespace pgas::detail {
 
-/// Shared by the world, its streams and its symmetric<T> objects. After the world was left, only the destructor and
-/// left() may be called.
+/// Shared by the world, its streams and its symmetric<T> objects. After the PE has left the world, only the destructor
+/// and left() may be called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
   /// Executes all steps of joining. Collective. @param exceptions the number of exceptions in flight on this thread
@@ -134,7 +134,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] class heap& heap() noexcept { return *heap_; }
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
   [[nodiscard]] class control_plane& control_plane() noexcept { return *control_plane_; }
-  /// Allocates the offsets in the slots for the states of teams.
+  /// Allocates offsets in the slots. The states of teams lie at these offsets.
   [[nodiscard]] group_offset_allocator& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   /// The properties of a PE.
@@ -183,8 +183,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
  private:
   /// The exceptions in flight on the calling thread, in the program and in the library. With one C++ runtime each
-  /// exception counts twice. With two, the library's runtime counts the library's errors when they are thrown, and the
-  /// program's runtime subtracts them when the program catches them.
+  /// exception counts twice. With two runtimes, the library's runtime counts the library's errors when the library
+  /// throws them, and the program's runtime subtracts these errors when the program catches them.
   static int exceptions_in_flight(int program) noexcept { return program + std::uncaught_exceptions(); }
   /// Whether all streams of the program are idle.
   [[nodiscard]] bool streams_are_idle();
@@ -214,7 +214,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Completes the operations of host threads on proxied peers.
   void flush_proxied();
   [[noreturn]] void give_up() const;
-  /// Releases all parts except the device and the control words, which streams may still use. The control plane ends
+  /// Releases all parts except the device and the control words, which streams can still use. The control plane ends
   /// before the device does, because its thread reports failures to the device.
   void release() noexcept;
   void free_control() noexcept;

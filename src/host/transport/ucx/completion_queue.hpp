@@ -1,5 +1,5 @@
 /// @file
-/// Events of UCX's callbacks. The transport handles the events later, outside of UCX.
+/// The events that UCX's callbacks record. The transport handles the events later, outside of UCX.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::size_t ucx_packed_bytes = 92;
 struct ucx_batch {
   ucx_endpoint* peer = nullptr;
   std::uint64_t key = 0;  ///< the key in ucx_completion_queue
-  int pending = 0;        ///< the number of UCX requests in flight, plus 1 while puts may still be added
+  int pending = 0;        ///< the number of UCX requests in flight, plus 1 while puts can still be added
   ucs_status_t status = UCS_OK;
   std::vector<transport_token> tokens;
   std::array<std::byte, ucx_packed_bytes> packed{};  ///< a small message with its header, kept until UCX has sent it

@@ -13,7 +13,7 @@
 namespace pgas::detail {
 namespace {
 
-/// The time limit for UCX to end the requests to a failed peer. Closing the endpoint may take the same time again.
+/// The time limit for UCX to end the requests to a failed peer. Closing the endpoint can take the same time again.
 constexpr std::chrono::seconds close_timeout{1};
 
 struct key_header {
@@ -85,7 +85,7 @@ void ucx_endpoint::fail(const std::string& why) {
 
 void ucx_endpoint::connect() {
   if (endpoint_ != nullptr || failure_) return;
-  fill_standard_descriptors();  // the program may have closed standard descriptors after it joined
+  fill_standard_descriptors();  // the program has perhaps closed standard descriptors after it joined
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -259,12 +259,12 @@ bool ucx_endpoint::close_after_failure() noexcept {
   if (!close_by_) close_by_ = now + close_timeout;
   if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
     // UCX 1.13 crashes if an endpoint is closed while a put over TCP is half sent, so the close waits for the requests.
-    // Over TCP, UCX ends the requests of a failed endpoint without a close. Over shared memory, UCX ends them only
-    // after a close, so the wait has a time limit.
+    // Over TCP, UCX ends the requests of a failed endpoint without a close. Over shared memory, UCX ends these requests
+    // only after a close, so the wait has a time limit.
     close();
     close_by_ = now + close_timeout;
   } else if (closing_ != nullptr && now >= *close_by_) {
-    // Over shared memory the close waits until the dead peer makes room in its queue.
+    // Over shared memory, UCX's close would never end: it waits for room in the queue of the dead peer.
     worker_.library().request_free(std::exchange(closing_, nullptr));
     release_rkeys();
   }

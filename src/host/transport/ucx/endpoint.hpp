@@ -91,7 +91,7 @@ class ucx_endpoint {
   /// Starts to close the endpoint. The worker must make progress until closed().
   void close() noexcept;
   [[nodiscard]] bool closed() const noexcept { return endpoint_ == nullptr && closing_ == nullptr; }
-  /// Whether UCX may still hold an open endpoint, or requests such as replies to the gets of a dead PE.
+  /// Whether UCX can still hold an open endpoint, or requests such as replies to the gets of a dead PE.
   [[nodiscard]] bool unfinished() const noexcept { return (failure_ && !peer_disconnected_) || !closed() || !idle(); }
   /// Finishes a close() that UCX has completed.
   void finish_closing() noexcept;

@@ -43,7 +43,7 @@ void look_up(void* handle, const char* name, Function& function) {
 }
 
 [[nodiscard]] ucx_library load(bool keep_signals) {
-  // If another part of the program has loaded UCX, that part may need UCX's signal handlers.
+  // If another part of the program has loaded UCX, that part can need UCX's signal handlers.
   void* const loaded_before = ::dlopen("libucs.so.0", RTLD_NOW | RTLD_NOLOAD);
   void* const ucp = open_library("libucp.so.0");
   void* const ucs = open_library("libucs.so.0");

@@ -47,7 +47,8 @@ struct ucx_library {
   decltype(&ucs_log_pop_handler) log_pop_handler;
   std::string version;  ///< "1.13.1"
 
-  /// Loads the library at the first call and never unloads it, because its threads and hooks may outlive any world.
+  /// Loads the library at the first call and never unloads it, because the library's threads and hooks can outlive any
+  /// world.
   /// @param keep_signals whether UCX may install its handlers of SIGSEGV and other signals
   /// *Errors* code::transport_failed with the loader's reason or the version found.
   [[nodiscard]] static const ucx_library& get_loaded(bool keep_signals);

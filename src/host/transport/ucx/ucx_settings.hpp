@@ -40,10 +40,10 @@ inline constexpr const char* more_shared_memory =
     "which is slow";
 
 struct ucx_settings {
-  int pe = 0;                   ///< the world number of this PE; each message contains it
-  bool one_host = true;         ///< if false: no shared memory, because UCX may treat two containers as one host
-  bool without_tcp = false;     ///< if true, UCX may not use TCP, because shared memory reaches all PEs
-  bool private_network = true;  ///< config::private_network: if false, UCX may not use TCP between hosts
+  int pe = 0;                ///< the world number of this PE; each message contains it
+  bool one_host = true;      ///< if false, UCX uses no shared memory, because it could treat two containers as one host
+  bool without_tcp = false;  ///< if true, UCX must not use TCP, because shared memory reaches all PEs
+  bool private_network = true;  ///< config::private_network: if false, UCX must not use TCP between hosts
   std::string devices{};        ///< network devices to use, separated by commas; empty: UCX chooses
   log::logger* log = nullptr;   ///< never null when the settings are passed; the logger must outlive the transport
 };
@@ -54,7 +54,8 @@ struct ucx_default {
   std::string value;
 };
 
-/// The defaults that differ from UCX's own, without those whose variables the user has set.
+/// The defaults that differ from UCX's own defaults. If the user has set the variable of a setting, its default is left
+/// out.
 [[nodiscard]] std::vector<ucx_default> ucx_defaults(const ucx_settings& settings);
 
 /// Checks that UCX may use a network between the hosts. By default UCX may use TCP only on a private network.
