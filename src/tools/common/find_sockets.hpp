@@ -20,7 +20,7 @@ struct found_socket {
   auto operator<=>(const found_socket&) const = default;
 };
 
-/// The sockets whose names begin with `prefix`: abstract names, and files in `directory` if it is not empty.
+/// The sockets whose names begin with `prefix`: abstract names, and, unless `directory` is empty, files in `directory`.
 [[nodiscard]] std::set<found_socket> find_sockets(std::string_view prefix, const std::string& directory);
 
 }  // namespace pgas::tools

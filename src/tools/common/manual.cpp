@@ -12,7 +12,7 @@ namespace pgas::tools {
 namespace {
 
 /// Escapes a text for roff, so that no character starts a roff command, and so that a hyphen can be copied to a shell.
-/// Quotes are replaced by their roff names, because the text may become an argument.
+/// Quotes are replaced by their roff names, because the text can become an argument of a macro.
 std::string escaped(std::string_view text) {
   std::string out = text.starts_with('.') ? "\\&" : "";
   for (const char c : text) {

@@ -25,7 +25,7 @@ inline constexpr std::size_t usual_width = 100;
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width = usual_width);
 
 /// Whether the descriptor is the terminal of the process's session, so that a person sees the output. A pseudo-terminal
-/// that mpirun gives to a PE is not such a terminal, because mpirun may write the output to a file.
+/// that mpirun gives to a PE is not such a terminal, because mpirun can write the output to a file.
 [[nodiscard]] bool is_terminal(int descriptor);
 
 /// Whether standard output uses colours: it is a terminal with colours, and NO_COLOR is unset or empty.

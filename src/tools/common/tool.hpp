@@ -19,9 +19,9 @@ class ParseError;
 
 namespace pgas::tools {
 
-/// Adds the page and the options that all tools have. Called after the tool's own options were added, also for each
-/// subcommand. An option's type name is the name of its value. If the check of an option has a description with words
-/// in braces, as CLI::IsMember has, completions offer these words.
+/// Adds the page and the options that all tools have. Called for a tool, and for each subcommand of the tool, after its
+/// own options were added. An option's type name is the name of its value. If the check of an option has a description
+/// with words in braces, as CLI::IsMember has, completions offer these words.
 void set_page(CLI::App& app, page says);
 
 /// Prints the reason why the parsing of the command line ended. Returns the exit status.

@@ -1,5 +1,5 @@
 /// @file
-/// Calls of libraries that may hang or end the process, made in a child process.
+/// Runs, in a child process, calls of libraries that can hang or end the process.
 #pragma once
 
 #include <chrono>

@@ -117,8 +117,8 @@ void believe_the_world(std::vector<row>& rows) {
   }
 }
 
-/// Handles a world that fails for a reason that other rows report. The fix of the row of the world then refers to these
-/// rows, because they contain the fix and the error code does not.
+/// Called when a world fails for a reason that other rows report. Makes the world's row refer to these rows, because
+/// they contain the fix, and the error code of the world does not.
 void refer_to_causes(std::vector<row>& rows) {
   std::vector<std::string> causes;
   for (const row& each : rows)

@@ -1,5 +1,5 @@
 /// @file
-/// A run of the doctor, which uses two processes. The worker executes all steps that may fail: it joins, maps memory
+/// A run of the doctor, which uses two processes. The worker executes all steps that can fail: it joins, maps memory
 /// and loads libraries. The supervisor, its parent process, only waits and prints. So a worker that hangs or dies
 /// becomes a row of the table.
 #pragma once

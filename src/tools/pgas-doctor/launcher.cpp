@@ -71,7 +71,7 @@ row check_launcher(int size, const std::string& how) {
 }
 
 row check_pmix(const std::string& how) {
-  // A child process loads the library, because a loaded library stays loaded, and this library may belong to another
+  // A child process loads the library, because a loaded library stays loaded, and this library can belong to another
   // installation.
   const trial seen = try_in_child(std::chrono::seconds(10), []() -> std::string {
     void* handle = ::dlopen("libpmix.so.2", RTLD_LAZY | RTLD_LOCAL);

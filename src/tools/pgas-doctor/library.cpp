@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view mark = "@(#)pgas ";
 
 /// The version that a file contains. Empty if the file contains no version. Reads the file in pieces, because a file
-/// with debug symbols may be large.
+/// with debug symbols can be large.
 std::string version_in(const std::string& path, std::string& contents_hash) {
   constexpr std::size_t piece = std::size_t{1} << 20;
   constexpr std::size_t longest = 64;

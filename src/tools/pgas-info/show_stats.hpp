@@ -16,11 +16,11 @@ namespace pgas_info {
 /// *Errors* those of stats_table(), if a PE has another version of the library.
 [[nodiscard]] std::string stats_text(const std::string& directory, const std::string& job, bool json);
 
-/// The table of one job, with a line for each PE, in order. The columns are: operations and bytes, separately for
-/// direct PEs, for proxied PEs and for the proxy's commands; the number of calls that wait for other PEs, and their
-/// time; the memory of the heap; and the time since a host thread was last in a call. Indented lines below show
-/// problems: errors, warnings, and a call that has not ended. For PEs that join, leave or do not answer, the line
-/// contains one word in place of the columns. Lines have at most 100 columns.
+/// The table of one job, with a line for each PE, in the order of the PE numbers. The columns are: operations and
+/// bytes, separately for direct PEs, for proxied PEs and for the proxy's commands; the number of calls that wait for
+/// other PEs, and their time; the memory of the heap; and the time since a host thread was last in a call. Indented
+/// lines below show problems: errors, warnings, and a call that has not ended. For PEs that join, leave or do not
+/// answer, the line contains one word in place of the columns. Lines have at most 100 columns.
 /// @param job the job's name
 /// @param said the job's `pes`, and `answers` if a PE has answered: docs/metrics.md lists the fields.
 /// *Errors* those of nlohmann::json, if a field is missing.

@@ -89,7 +89,7 @@ struct row {
   bool slow = false;        ///< whether a run is one iteration, after one iteration of warm-up
 };
 
-/// row::most_bytes of a row without an upper limit.
+/// The value of row::most_bytes in a row without an upper limit.
 inline constexpr std::size_t no_limit = ~std::size_t{0};
 
 /// Whether `pattern` matches the row's name. The first or the last character of the pattern may be `*`, for any text.

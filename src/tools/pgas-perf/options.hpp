@@ -16,7 +16,7 @@ struct options {
   std::size_t least_bytes = 8;
   std::size_t most_bytes = std::size_t{16} << 20;
   std::size_t factor = 8;
-  std::uint32_t iterations = 0;  ///< 0: the number that takes `milliseconds`
+  std::uint32_t iterations = 0;  ///< 0: the number of iterations that take `milliseconds`
   std::uint32_t warmup = 5;
   std::uint32_t repeats = 5;
   double milliseconds = 10;

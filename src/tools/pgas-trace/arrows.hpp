@@ -37,8 +37,8 @@ struct arrows {
   std::size_t guessed = 0;
 };
 
-/// Finds the arrows. An update of a word has an arrow to the first wait that saw its value or the value of a later
-/// update. The updates of a word are ordered by their start times.
+/// Finds the arrows. An update of a word has an arrow to the first wait that saw the value after this update or after a
+/// later update. The updates of a word are ordered by their start times.
 [[nodiscard]] arrows find_arrows(const pgas::trace::document& trace);
 
 /// Writes the arrows into the events. The new arrows replace earlier arrows.

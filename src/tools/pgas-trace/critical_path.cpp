@@ -100,7 +100,7 @@ std::vector<path_step> critical_path(const document& trace, const arrows& found,
   std::int64_t time = within.end;
   while (time > within.begin) {
     const auto after = std::ranges::upper_bound(all[pe], time, {}, &release::time);
-    // Goes back to the last release before `time`. Because of the error of the clocks, a release may begin at `time` or
+    // Goes back to the last release before `time`. Because of the error of the clocks, a release can begin at `time` or
     // later. Such a release is not part of the path.
     auto before = after;
     while (before != all[pe].begin() && std::prev(before)->since >= time) --before;

@@ -151,7 +151,7 @@ std::string json_of(const summary& totals) {
                      {"ms", ms_of(step.end - step.begin)},
                      {"what", step.what}});
   result["critical_path"] = {{"ms", ms_of(totals.iteration.end - totals.iteration.begin)}, {"steps", std::move(steps)}};
-  return result.dump(2, ' ', false, json::error_handler_t::replace);  // a name may be invalid UTF-8
+  return result.dump(2, ' ', false, json::error_handler_t::replace);  // a name can be invalid UTF-8
 }
 
 }  // namespace pgas_trace

@@ -84,7 +84,7 @@ std::optional<std::pair<std::string, int>> parse_name(std::string_view name) {
 }
 
 std::vector<job> find_jobs(const std::string& directory) {
-  // A set, because another user may have a socket for the same PE.
+  // A set, because another user can have a socket for the same PE.
   std::map<std::string, std::set<std::pair<int, found_socket>>> found;
   for (const found_socket& socket : pgas::tools::find_sockets(pgas::detail::question_socket_prefix, directory))
     if (const auto parsed = parse_name(socket.name)) found[parsed->first].emplace(parsed->second, socket);

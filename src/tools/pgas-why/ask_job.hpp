@@ -23,10 +23,10 @@ struct job {
   std::vector<pgas::tools::found_socket> sockets;
 };
 
-/// The jobs of all users that have a socket on this host. @param directory PGAS_SOCKET_DIR; empty if it is not set
+/// The jobs that have a socket on this host, of all users. @param directory PGAS_SOCKET_DIR; empty if it is not set
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
 
-/// Whether `wanted` may identify this job. `wanted` can be the job's name, the beginning of the name, or the pid of one
+/// Whether `wanted` can identify this job. `wanted` can be the job's name, the beginning of the name, or the pid of one
 /// of the job's PEs on this host. An empty `wanted` identifies any job.
 [[nodiscard]] bool may_be(const std::string& wanted, const job& item);
 /// Whether `wanted` identifies the job with these PEs. @param pes the PEs that ask() has returned
@@ -41,7 +41,8 @@ struct job {
 /// docs/debugging.md and docs/metrics.md list the fields. A PE that sends other text is dropped. Takes at most 1.5 s.
 [[nodiscard]] nlohmann::ordered_json ask(const job& whom, pgas::detail::question what);
 
-/// The PEs of a job, in order. Empty if no PE of the job answers this user. Strings are printable. Takes at most 1.5 s.
+/// The PEs of a job, in the order of their numbers. Empty if no PE of the job answers this user. Strings are printable.
+/// Takes at most 1.5 s.
 /// @param answers receives the documents of the PEs, for --json
 [[nodiscard]] std::vector<pe_state> ask(const job& whom, nlohmann::ordered_json& answers);
 

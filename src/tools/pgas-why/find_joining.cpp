@@ -21,7 +21,7 @@ namespace pgas_why {
 
 namespace {
 
-constexpr long least_ms = 100;  // joining may take this time even if no PE is missing
+constexpr long least_ms = 100;  // joining can take this time even if no PE is missing
 
 std::optional<long> number_of(std::string_view text) {
   if (text == "x") return -1;

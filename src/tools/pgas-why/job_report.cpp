@@ -18,7 +18,7 @@ namespace {
 using pgas::tools::usual_width;
 using pgas::tools::wrapped;
 
-/// The largest number of lines for each PE, because many threads may wait in the same way.
+/// The largest number of lines for each PE, because many threads can wait in the same way.
 constexpr std::size_t most_lines = 4;
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace pgas_why {
 /// The complete report: the root first, then each PE. @param colour whether to use the colours of a terminal
 [[nodiscard]] std::string report(const job& jobs, const std::vector<pe_state>& pes, const root& found, bool colour);
 
-/// The output of `eu-stack` or `gdb` for all threads of process `pid`, or a sentence with the reason why neither could
-/// print it.
+/// The stacks of all threads of process `pid`, as `eu-stack` or `gdb` prints them. If neither program can print the
+/// stacks, a sentence with the reason.
 [[nodiscard]] std::string stacks_of(pid_t pid);
 
 }  // namespace pgas_why

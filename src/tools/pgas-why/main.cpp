@@ -1,5 +1,5 @@
 /// @file
-/// pgas-why: shows the waits between the PEs of a running job, and the PE at their root.
+/// pgas-why: shows the waits between the PEs of a running job, and the PE at the root of the waits.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -58,7 +58,7 @@ struct answered {
 };
 
 /// The largest number of questions to a job. If no wait is found, the question is repeated, because the answer of a
-/// kernel may have come too late.
+/// kernel has perhaps come too late.
 constexpr int most_questions = 3;
 /// The number of jobs that are asked at the same time. To find that a socket belongs to another user takes no
 /// noticeable time.
@@ -130,7 +130,7 @@ bool look(const options& asked) {
                    state.here ? stacks_of(state.pid) : "on another host: run pgas-why --stacks there\n");
       }
   }
-  // find_joining() may also find PEs of a job that has answered, because these PEs are just completing their joining.
+  // find_joining() can also find PEs of a job that has answered, because these PEs are just completing their joining.
   const std::string directory = pgas::config::from_environment().socket_directory;
   bool any = !jobs.empty();
   if (jobs.empty() || asked.job.empty())

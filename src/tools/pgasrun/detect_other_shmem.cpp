@@ -66,7 +66,7 @@ class elf_file {
 };
 
 /// The names by which the dynamic linker finds other libraries, without versions. The name of NVSHMEM's library is also
-/// a name of pgas's library, and only the version distinguishes the two.
+/// a name of pgas's library, and only the version distinguishes the two names.
 constexpr std::array others{"liboshmem.so", "libsma.so", "libshmem.so", "libosss-ucx.so", "libnvshmem_host.so"};
 constexpr std::array own_libraries{"libpgas.so", "libpgas_shmem.so", "libnvshmem_host.so.0"};
 

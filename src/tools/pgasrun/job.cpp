@@ -33,8 +33,8 @@ constexpr int status_of_timeout = 124;  // the exit status of timeout(1)
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  // Requests SIGCHLD only for processes that end, and not for processes that stop: while one signal is pending, further
-  // signals are dropped.
+  // Requests SIGCHLD only for processes that end, not for processes that stop. While the signal of a stopped process
+  // was pending, Linux would drop the signal of an ended process.
   struct sigaction ends_only {};
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
@@ -63,16 +63,17 @@ job::job(job_options options)
             {.aborted =
                  [this](int rank, std::string_view reason) {
                    handle_signals();
-                   // In a later stage, the abort only follows from an event that was already reported.
+                   // In a later stage, the abort is a consequence of an event that was already reported.
                    if (stage_ != stage::running) return;
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
                    begin_ending(stage::grace_period, options_.grace_period);
                  },
              .fell_silent =
                  [this](int rank) {
-                   handle_signals();  // another process may have ended earlier
+                   handle_signals();  // another process has perhaps ended earlier
                    pe_process& process = processes_.at(static_cast<std::size_t>(rank));
-                   // A process closes its connections just before it ends, and its exit status is a better reason.
+                   // A process closes its connections just before it ends. The exit status of the process is a better
+                   // reason than the closed connection.
                    if (!process.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
                    announce(process);  // this failure is announced before the failures of PEs that receive it
@@ -151,7 +152,7 @@ void job::handle_signals() {
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
-      // The first one of several ended processes is treated as the cause.
+      // If several processes have ended, the first one is treated as the cause.
       for (pe_process& process : processes_)
         if (process.pid == static_cast<pid_t>(info.ssi_pid) && process.has_ended()) announce(process);
       look_for_ended();

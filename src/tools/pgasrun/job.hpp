@@ -29,7 +29,7 @@ class job {
   job& operator=(const job&) = delete;
 
   /// Runs the job and returns its exit status. If a PE fails, this is the status of the first PE that failed, or 128
-  /// plus the signal that killed this PE. If the time limit is reached, it is 124.
+  /// plus the signal that killed this PE. If the time limit is reached, the status is 124.
   [[nodiscard]] int run();
 
  private:

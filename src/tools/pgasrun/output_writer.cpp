@@ -48,7 +48,7 @@ tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
 }
 
 bool tagged_stream::pump() {
-  if (to_.broken()) return false;  // the caller then closes the pipe, which the PE detects
+  if (to_.broken()) return false;  // the caller then closes the pipe, and writes of the PE fail
   char chunk[64 << 10];  // the buffer is limited, so that a PE that prints all the time does not block the loop
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;

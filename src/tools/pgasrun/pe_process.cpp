@@ -76,7 +76,7 @@ pe_process pe_process::start(int rank, int size, const std::vector<std::string>&
     std::tie(process.errors, errors) = make_pipe();
   }
 
-  auto [outcome, report] = make_pipe();  // carries the errno of exec; a successful exec closes it
+  auto [outcome, report] = make_pipe();  // a pipe for the errno of exec; a successful exec closes the pipe
   const pid_t parent = ::getpid();
   process.pid = ::fork();
   if (process.pid < 0) throw_system("fork");
@@ -125,7 +125,7 @@ std::string pe_process::how_it_ended() const {
 
 void pe_process::signal_group(int number) const {
   ::kill(-pid, number);
-  if (!status) ::kill(pid, number);  // the process may not have made its group yet
+  if (!status) ::kill(pid, number);  // perhaps the process has not made its group yet
 }
 
 void pe_process::reap() const {

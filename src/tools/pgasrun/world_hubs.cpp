@@ -23,7 +23,7 @@ void world_hubs::receive(int rank, int requests) {
     // No process has the other end of the socket.
     if (got.what == received_packet::status::closed) return loop_.forget(requests);
     if (got.descriptors_lost) told_.turned_away(rank);
-    // If the library has another version, pgasrun closes the socket as the answer to the request.
+    // If the library has another version, pgasrun answers the request by closing the socket.
     if (got.fds.size() == 1 && got.bytes.size() == sizeof(request) && request.magic == world_request::expected_magic &&
         request.version == world_request::expected_version)
       attach(rank, std::move(got.fds.front()));
@@ -40,7 +40,7 @@ void world_hubs::attach(int rank, unique_fd socket) {
       if (ended_[other]) fresh->ended(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
-  // A child of a PE may send a request after the world has ended. pgasrun then closes the socket as the answer.
+  // A child of a PE can send a request after the world has ended. pgasrun answers such a request by closing the socket.
   if (world_hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// The worlds of the started processes: takes their requests and runs a hub for each world.
+/// The worlds of the started processes. Takes the requests of the processes and runs a hub for each world.
 #pragma once
 
 #include <functional>

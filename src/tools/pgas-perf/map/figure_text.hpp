@@ -27,7 +27,7 @@ namespace pgas::perf {
   return "-";
 }
 
-/// A size with the largest binary unit that divides it.
+/// A size with the largest binary unit that divides the size.
 [[nodiscard]] inline std::string size_text(std::size_t bytes) {
   constexpr const char* units[] = {"", "K", "M", "G"};
   std::size_t unit = 0;

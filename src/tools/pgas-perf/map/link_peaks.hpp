@@ -18,8 +18,9 @@ struct link_peak {
 };
 inline constexpr std::string_view best_pair = "best pair alone";
 
-/// The peaks of all pairs. The peak of a pair is the peak of its link. If that is not known, it is the bandwidth of the
-/// best pair with the same kind of route, measured alone. Unmeasured if neither is known.
+/// The peaks of all pairs. The peak of a pair is the peak of its link. If the peak of the link is not known, the peak
+/// of the pair is the bandwidth of the best pair with the same kind of route, measured alone. Unmeasured if neither is
+/// known.
 [[nodiscard]] square<link_peak> peaks_of(const world_map& map);
 
 }  // namespace pgas::perf

@@ -27,7 +27,7 @@ namespace {
 volatile ::sig_atomic_t asked_to_end = 0;
 volatile ::time_t asked_at = 0;
 
-/// Notes the signal. Launchers may send a signal twice, to the process and to its group. If a second signal arrives
+/// Notes the signal. Launchers can send a signal twice, to the process and to its group. If a second signal arrives
 /// seconds later, a user has sent it, and does not want to wait for the end of a step.
 void note_signal(int number) {
   timespec now{};

@@ -42,7 +42,7 @@ class shares {
   [[nodiscard]] double ratio(std::size_t from, std::size_t to) const {
     return map_.figures[from][to] / medians_[kinds_[from][to]];
   }
-  /// The shares of a row (out of `pe`) or of a column (into it).
+  /// The shares of a row (out of `pe`) or of a column (into `pe`).
   [[nodiscard]] std::vector<double> line(std::size_t pe, bool out) const {
     std::vector<double> found;
     for (std::size_t other = 0; other < size(); ++other) {

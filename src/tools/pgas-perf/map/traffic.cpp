@@ -43,7 +43,7 @@ const row& traffic_meter::row_of(std::string_view name) const {
 
 std::string_view traffic_meter::unit_of(const map_measure& what) const { return perf::unit_of(row_of(what.row)); }
 
-/// The point of a row: bandwidths use all blocks and the largest size, latencies use one thread.
+/// The point at which a row is measured. Bandwidths use all blocks and the largest size; latencies use one thread.
 point traffic_meter::point_of(const row& r, const map_measure* what) const {
   options sized = how_;
   sized.least_bytes = how_.most_bytes;
