@@ -31,7 +31,7 @@ pgas::code code_if_any(Call&& call) {
   return thrown ? thrown->code() : pgas::code{};
 }
 
-/// As above, but fails the test if the call throws no error.
+/// Runs `call` and returns the code of the error that it throws. Fails the test if `call` throws no error.
 template <class Call>
 pgas::code code_of(Call&& call) {
   const pgas::code thrown = code_if_any(call);

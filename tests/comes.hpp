@@ -7,7 +7,7 @@
 
 namespace pgas_test {
 
-/// Whether the condition becomes true within the time. The limit is long, because the machine may be busy.
+/// Whether the condition becomes true within the time. The limit is long, because the machine can be busy.
 template <class Condition>
 [[nodiscard]] bool comes(Condition&& condition, std::chrono::milliseconds limit = std::chrono::seconds(10)) {
   const auto end = std::chrono::steady_clock::now() + limit;

@@ -4,7 +4,7 @@
 // calls and whose name matches. All of these refer to direct_context, and to the path that an operation takes if the PE
 // is load/store accessible and checks are off. `size` is the largest number of instructions of the kernel's own code,
 // and `general` the same number with the general context. `registers` and `stack` refer to the whole kernel with the
-// general context. `whole` has the form of `sass`, and refers to that whole kernel.
+// general context. `whole` has the form of `sass`, and refers to the whole kernel with the general context.
 #include "any_context.cuh"
 
 extern "C" {
@@ -63,7 +63,7 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
   put(ctx, this_block(), dst, src, n, pe);
 }
 
-// Strong loads, which bypass L1. L1 is invalidated before loads that may hit L1: loads of words that are read twice,
+// Strong loads, which bypass L1. L1 is invalidated before loads that can hit L1: loads of words that are read twice,
 // and loads by groups smaller than a warp.
 //  ptx  2   bar\.sync
 //  callee copy_long 8+  ld\.relaxed\.sys\.global\.v2\.u64
@@ -199,7 +199,7 @@ __global__ void wait_any(any_context ctx, const signal_t* sig, std::size_t n, st
 //  general 150
 __global__ void sync_block(any_context ctx) { sync(ctx, this_block()); }
 
-// A wait by one thread only invalidates L1.
+// When one thread waits, L1 is invalidated, without MEMBAR and without an atomic operation that returns a result.
 //  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  CCTL\.IVALL
 //  sass 0   MEMBAR|ATOM

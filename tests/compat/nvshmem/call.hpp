@@ -1,6 +1,6 @@
 /// @file
-/// One call of an NVSHMEM function as values. Generated code makes the call, and check_*.cpp checks its result. Only
-/// the documented interface is used, so that the same source also runs with NVIDIA's library.
+/// Describes one call of an NVSHMEM function by values. Generated code makes the call, and check_*.cpp checks its
+/// result. Only the documented interface is used, so that the same source also runs with NVIDIA's library.
 #pragma once
 
 #include <cuda_runtime.h>
