@@ -63,8 +63,8 @@ class proxy_service {
   device_block next_;    ///< memory of the workspace
   device_route_table table_;
   std::unique_ptr<ring> ring_;
-  std::unique_ptr<host_producer> by_host_;  ///< destroyed after the proxy, which polls the ring of this member
-  std::unique_ptr<proxy_thread> proxy_;     ///< destroyed first, because it uses all members above
+  std::unique_ptr<host_producer> by_host_;  ///< destroyed after the proxy, which polls this member's ring
+  std::unique_ptr<proxy_thread> proxy_;     ///< destroyed first, because the proxy uses all members above
 };
 
 }  // namespace pgas::detail

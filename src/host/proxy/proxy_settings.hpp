@@ -30,7 +30,7 @@ struct proxy_settings {
   /// Records each command from its start until it is complete; null: commands are not recorded.
   trace::recorder* events = nullptr;
 
-  /// The largest operation that is sent in a message with other operations.
+  /// The size of the largest operation that shares a message with other operations.
   std::size_t eager_bytes = std::size_t{8} << 10;
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size
   std::size_t chunks_in_flight = 8;                  ///< the largest number of chunks in flight to or from one PE

@@ -169,7 +169,7 @@ void proxy_thread::run() {
   } catch (const std::exception& broken) {
     engine_->fail(settings_.me, broken.what());
   }
-  // After an error, only rings and memory can be removed until stop() is called.
+  // From an error until the call of stop(), the thread executes only requests to remove rings and memory.
   std::unique_lock lock(mutex_);
   while (!stopping_.load(std::memory_order_acquire)) {
     run_requests(lock);

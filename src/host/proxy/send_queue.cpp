@@ -75,7 +75,7 @@ void send_queue::send_closed() {
 void send_queue::send(buffer_pool::key message, std::uint64_t sequence) {
   sent_ack_ = completed_;
   ack_delay_ = longest_ack_delay;
-  sent_request_ = std::min(awaited_, sent_);  // later messages carry a request of their own
+  sent_request_ = std::min(awaited_, sent_);  // later messages carry their own request for acknowledgement
   const message_header head{sequence, sent_ack_, sent_request_, static_cast<std::uint32_t>(pool_.used(message))};
   std::memcpy(pool_.start(message), &head, sizeof head);
   output_.send(pe_, message);
@@ -96,8 +96,7 @@ bool send_queue::flush(std::uint64_t completed) {
   return true;
 }
 
-/// Whether a request for acknowledgement must be sent: a producer waits for messages that were sent without this
-/// request.
+/// Whether a request for acknowledgement must be sent: true if a producer waits for messages that carried no request.
 bool send_queue::must_request_ack() const noexcept {
   return std::min(awaited_, sent_) > std::max(sent_request_, acknowledged_);
 }

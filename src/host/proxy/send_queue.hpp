@@ -16,8 +16,8 @@
 
 namespace pgas::detail {
 
-/// Sends the messages of all send queues of a proxy. A message is sent when the reads of local memory that fill it are
-/// complete.
+/// Sends the messages of all send queues of a proxy. A message is sent when all reads of local memory that fill the
+/// message are complete.
 class message_output {
  public:
   message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
@@ -55,7 +55,7 @@ class send_queue {
  public:
   send_queue(int pe, buffer_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
 
-  /// Whether an operation of the given size can be appended now, for a command. May send a message.
+  /// Whether a command can append an operation of the given size now. May send a message.
   [[nodiscard]] bool reserve(std::size_t bytes);
   /// Makes room for a reply. Sends no message.
   void reserve_reply(std::size_t bytes);
