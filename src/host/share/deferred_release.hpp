@@ -63,8 +63,8 @@ class deferred_release {
   deferred_release(const deferred_release&) = delete;
   deferred_release& operator=(const deferred_release&) = delete;
 
-  /// Destroys the object, immediately if the streams are idle, otherwise later in a background thread. Does not wait
-  /// for streams. In a child of fork(), has no effect on objects of the parent.
+  /// Destroys the object. If the streams are idle, destroys it immediately; if not, later in a background thread. Does
+  /// not wait for streams. In a child of fork(), has no effect on objects of the parent.
   void drop(deferred_object* object) noexcept;
   /// Destroys the objects that no stream uses any more.
   void collect() noexcept;

@@ -66,7 +66,7 @@ class event_records {
   /// *On return* the number of the record.
   /// *Errors* wait_timeout if a process stopped while it made a record; the errors of `beside`.
   std::uint64_t record(void* stream, const std::function<void()>& beside);
-  /// Makes the stream wait until the last record has been reached or its process has ended.
+  /// Makes the stream wait until the last record has been reached, or until the process that made the record has ended.
   void wait(void* stream);
   [[nodiscard]] bool reached(std::uint64_t number) const;
   /// Ends the waits for records of processes that have ended. *On return* the last process that was found to have

@@ -197,7 +197,7 @@ void event_state::look() noexcept {
           lasted, awaited->number, awaited->recorder);
     });
   } catch (const std::exception&) {
-    // The system does not report whether the process runs: the next check queries it again.
+    // The system does not report whether the process runs. The next check queries the system again.
   }
 }
 

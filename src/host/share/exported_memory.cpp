@@ -12,7 +12,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The contents of a ticket: the description, and the handles for other hosts if they fit.
+/// The contents of a ticket: the description, and, if they fit, the handles for other hosts.
 blob contents_of(const exportable_memory& memory, bool carries_timeline, bool read_only) {
   blob payload;
   sharing_description described = memory.description();

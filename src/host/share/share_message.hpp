@@ -4,7 +4,7 @@
 ///   importer -> exporter   request   which ticket, a nonce, and a code made with the ticket's secret
 ///   exporter -> importer   reply     granted: a code over request and reply, the description, first handles
 ///                                    refused: an error
-///   exporter -> importer   reply     more handles, where one packet does not hold them all
+///   exporter -> importer   reply     more handles, if one packet does not hold all handles
 ///   exporter -> importer   reply     later: the ticket was revoked, or the memory was freed
 ///
 /// The connection stays open as long as the importer has the memory open. The end of the connection tells each side

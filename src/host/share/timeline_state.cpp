@@ -311,7 +311,7 @@ void timeline_state::look() noexcept {
     if (at >= awaited_ || at != std::exchange(seen_, at)) return alarm_.restart();
     alarm_.look([&](const std::string& lasted) { return text_of_wait("a stream of a GPU", awaited_, lasted); });
   } catch (const std::exception&) {
-    // The system does not report whether the process runs: the next check queries it again.
+    // The system does not report whether the process runs. The next check queries the system again.
   }
 }
 

@@ -33,8 +33,8 @@ struct timeline_page {
   alignas(128) std::uint64_t word;  ///< the value; after release_waits() the word is above max_value, see released_at()
   alignas(128) std::uint64_t recorded;
   std::uint64_t writer;  ///< process_name() of the last recording process; 0: none
-  /// The lowest 8 bits are a timeline_page::phase. The other bits are the process that has ended or closed the
-  /// timeline.
+  /// The lowest 8 bits are a timeline_page::phase. The other bits are the id of the process that has ended, or that has
+  /// closed the timeline.
   std::uint64_t phase_word;
 };
 
@@ -115,8 +115,9 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
   std::mutex mutex_;  ///< guards the members up to page_
   shared_page shared_;
-  std::set<pid_t> openers_;    ///< set in the maker: the processes that had the timeline open at the last check
-  std::optional<pid_t> lost_;  ///< a process that has ended before it recorded; empty once another process records
+  std::set<pid_t> openers_;  ///< set in the maker: the processes that had the timeline open at the last check
+  /// A process that has ended before it recorded all values; empty once another process records.
+  std::optional<pid_t> lost_;
   timeline_page* page_;
   memory_place place_;
   std::uint64_t me_;  ///< process_name() of this process
