@@ -20,7 +20,7 @@ namespace pgas::detail {
 void merge_colors(blob& all, std::span<const std::byte> more);
 /// The teams in `all` that have members in `some`.
 [[nodiscard]] blob colors_in(std::span<const std::byte> all, std::span<const std::byte> some);
-/// The members with this colour, by key, and by number if keys are equal.
+/// The members with this colour, in the order of their keys. Members with equal keys are in the order of their numbers.
 [[nodiscard]] std::vector<int> members_of_color(std::span<const std::byte> all, std::int32_t color);
 
 }  // namespace pgas::detail

@@ -52,7 +52,7 @@ class window_exports {
   std::map<bits128, std::weak_ptr<window_export>> exports_;
 };
 
-/// The device of a PE; the ordinal of the host is -1 in both types.
+/// The place of a PE's device. Both types represent the host by ordinal -1.
 memory_place place_of(world_state& world) { return {world.device().properties().ordinal}; }
 
 }  // namespace

@@ -29,7 +29,7 @@ class stream_log {
     std::uint64_t bytes;
   };
 
-  /// @param on the device of the streams, which must outlive this object
+  /// @param on the device of the streams; the device must outlive this object
   explicit stream_log(device& on) : device_(on) {}
   stream_log(const stream_log&) = delete;
   stream_log& operator=(const stream_log&) = delete;

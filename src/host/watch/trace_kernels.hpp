@@ -27,7 +27,7 @@ class kernel_recording {
   /// @param every as config::trace_sample *Errors* device_failed
   kernel_recording(device& on, std::uint32_t every);
 
-  /// The area by the address that kernels use.
+  /// The area, at the address that kernels use.
   [[nodiscard]] trace_area* area() const noexcept { return static_cast<trace_area*>(memory_.get()); }
   /// Called when recording begins, and when recording ends. *Errors* device_failed
   void compare_clock();

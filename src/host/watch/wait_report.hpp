@@ -57,7 +57,7 @@ class wait_report {
   /// Finds the allocation that contains an offset of the heap.
   using locator = std::function<std::optional<allocation>(std::uint64_t offset)>;
 
-  /// All arguments must outlive the call of end().
+  /// All arguments must exist until end() returns.
   /// @param control the control block of this PE, by its host address
   /// @param proxy the proxy; null if all PEs are direct peers
   wait_report(control_block& control, const calls_in_progress& calls, const team_list& teams, const stream_log& streams,
@@ -71,8 +71,8 @@ class wait_report {
 
   /// Asks the kernels. After this call, waits of kernels write answers.
   void ask();
-  /// Whether the answers are complete. They are incomplete if no kernel has answered although a call that names no word
-  /// began before the question. The threads of the call's kernel have perhaps not run since the question.
+  /// Whether the answers are complete. The answers are incomplete if a call that names no word began before the
+  /// question, and no kernel has answered. The threads of the call's kernel have perhaps not run since the question.
   [[nodiscard]] bool settled() const;
   /// The waits of the kernels, and the host calls. Empty after end(). Kernels answer again only after another question.
   [[nodiscard]] pe_waits collect();
@@ -81,9 +81,8 @@ class wait_report {
   [[nodiscard]] pe_waits ask_and_collect();
   /// The result of collect() as fields of a JSON object. docs/debugging.md lists the names.
   [[nodiscard]] std::string answer();
-  /// The waits in the last answer() that had lasted for `limit` or longer, the most informative first: waits of
-  /// kernels, then of the proxy, then of calls. A call that only waits for its kernel is left out if the kernel
-  /// computes.
+  /// The waits of the last answer() with a duration of `limit` or more, the most informative first: waits of kernels,
+  /// then of the proxy, then of calls. A call that only waits for its kernel is left out if the kernel computes.
   [[nodiscard]] std::vector<long_wait> overdue(std::chrono::milliseconds limit) const;
   /// A sentence about each wait in the last answer().
   [[nodiscard]] std::vector<std::string> sentences() const;

@@ -138,7 +138,7 @@ ucp_request_param_t ucx_endpoint::reporting_to(ucx_batch& batch) const {
 
 void ucx_endpoint::started(ucs_status_ptr_t request, ucx_batch& batch) {
   if (UCS_PTR_IS_PTR(request))
-    ++requests_;  // UCX calls back later, only from its progress function
+    ++requests_;  // UCX calls the callback later, and only from UCX's progress function
   else
     completions_.request_ended(batch, UCS_PTR_STATUS(request));
 }

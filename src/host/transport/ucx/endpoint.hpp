@@ -109,7 +109,7 @@ class ucx_endpoint {
   const blob address_;
   const ucx_worker& worker_;
   ucx_completion_queue& completions_;
-  ucx_header headers_[3];  ///< one header for each kind; UCX reads them until the messages are sent
+  ucx_header headers_[3];  ///< one header for each kind; UCX reads the headers until the messages are sent
   ucp_ep_h endpoint_ = nullptr;
   ucs_status_ptr_t closing_ = nullptr;
   ucx_batch* puts_ = nullptr;   ///< puts that are not flushed yet

@@ -84,7 +84,8 @@ void look_up(void* handle, const char* name, Function& function) {
   look_up(ucs, "ucs_log_push_handler", library.log_push_handler);
   look_up(ucs, "ucs_log_pop_handler", library.log_pop_handler);
   if (!keep_signals && loaded_before == nullptr) {
-    // Some versions do not have this function. Without it, UCX prints a backtrace before the program dies of a signal.
+    // Some versions of UCX do not have this function. Without it, UCX prints a backtrace before the program dies of a
+    // signal.
     if (const auto disable = reinterpret_cast<void (*)()>(::dlsym(ucs, "ucs_debug_disable_signals"))) disable();
   }
   return library;
