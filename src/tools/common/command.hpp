@@ -17,7 +17,7 @@ struct entry {
 /// has no full stop.
 struct page {
   std::string summary = {};  ///< what the command does, in one line
-  /// The words after the name of the command; empty: derived from its options and arguments.
+  /// The words after the name of the command; empty: derived from the options and arguments of the command.
   std::string usage = {};
   std::vector<std::string> paragraphs = {};  ///< further information; at least one paragraph
   std::vector<entry> examples = {};          ///< at least one

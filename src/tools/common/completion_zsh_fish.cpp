@@ -18,7 +18,7 @@ std::string with_backslashes(const std::string& text, std::string_view before) {
   return out;
 }
 
-/// Escapes a text for _arguments, in which these characters separate the fields.
+/// Escapes the characters by which zsh's _arguments separates fields.
 std::string field(const std::string& text) { return with_backslashes(text, "\\[]:"); }
 
 std::string zsh_action(const option& each) {

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the sockets of the processes of this host, from which tools find these processes.
+/// Finds the sockets of the processes of this host. Tools find the processes by these sockets.
 #pragma once
 
 #include <compare>

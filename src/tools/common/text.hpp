@@ -28,7 +28,7 @@ inline constexpr std::size_t usual_width = 100;
 /// that mpirun gives to a PE is not such a terminal, because mpirun can write the output to a file.
 [[nodiscard]] bool is_terminal(int descriptor);
 
-/// Whether standard output uses colours: it is a terminal with colours, and NO_COLOR is unset or empty.
+/// Whether standard output uses colours: true if it is a terminal with colours, and NO_COLOR is unset or empty.
 [[nodiscard]] bool wants_colour();
 
 /// The columns of the terminal of standard output. Returns `otherwise` if standard output is no terminal, or does not

@@ -1,5 +1,6 @@
 /// @file
-/// Checks of the launcher of this process: whether the process can join the processes that were started with it.
+/// Checks of the launcher of this process: whether this process can join the processes that the launcher has started
+/// together with this process.
 #pragma once
 
 #include <string>

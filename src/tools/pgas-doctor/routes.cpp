@@ -56,7 +56,8 @@ std::vector<std::string> lanes_of(world& joined) {
   counting_events events;
   try {
     network->connect(std::move(addresses), events);
-    static constexpr std::array<std::byte, 8> word{};  // static, because it must outlive all operations in flight
+    // The word is static, because it must outlive all operations in flight.
+    static constexpr std::array<std::byte, 8> word{};
     int expected = 0;
     for (int pe = 0; pe < joined.n_pes(); ++pe) {
       if (joined.pe(pe).direct) continue;

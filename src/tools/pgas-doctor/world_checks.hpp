@@ -26,7 +26,7 @@ namespace pgas::doctor {
 // ---- its parts; collective
 
 /// Shares a segment between all PEs that are expected to share memory, by each kind of handle. Then stores to the
-/// segment, and updates a word of it atomically.
+/// segment, and updates a word of the segment atomically.
 [[nodiscard]] row check_sharing(world& joined);
 /// For each PE: puts, gets, updates a word atomically, and checks the data.
 [[nodiscard]] row check_access(world& joined);

@@ -10,7 +10,7 @@
 namespace pgas_info {
 
 /// The lines about `pid` in the list that list_exports() returns for one exporter. If `pid` is the exporter, these are
-/// all lines. Otherwise these are the lines about the objects that `pid` has open.
+/// all lines. If `pid` is another process, these are the lines about the objects that `pid` has open.
 [[nodiscard]] std::string lines_about(const std::string& list, pid_t pid);
 
 /// The exports and imports of `pid`, or of every process. The text has one line for each object, and one line for each

@@ -256,8 +256,8 @@ std::string metrics_collector::collect() {
   std::vector<local_pe> pes;
   std::set<std::pair<std::string, int>> owned;
   for (const pgas_why::answering_pe& pe : pgas_why::ask_each(pgas_why::find_jobs(directory_))) {
-    // The user of a PE is unknown only while the PE's queue of connections is full. The page then includes the PE only
-    // if the previous page included this PE.
+    // The user of a PE is unknown only while the PE's queue of connections is full. In that case, the page includes the
+    // PE only if the previous page included this PE.
     if (!pe.owned && !owned_.contains({pe.job, pe.pe})) continue;
     owned.emplace(pe.job, pe.pe);
     pes.push_back({pe.job, pe.pe, read_statistics(pe.said)});

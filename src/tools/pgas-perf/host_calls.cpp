@@ -218,8 +218,8 @@ std::vector<row> host_rows() {
       slow("heap_memory", "memory of an empty heap, per PE", figure::size, 0, heap_memory),
       slow("process_memory", "memory that joining adds to a process", figure::size, 0, process_memory),
   };
-  // Adds two rows that copy a list of pages: one row puts the list, and the other gets it. The rows of latency show the
-  // cost of a list of small pages.
+  // Adds two rows that copy pages: a row that puts a list of pages, and a row that gets a list of pages. The rows of
+  // latency show the cost of a list of small pages.
   const auto add_lists = [&]<std::size_t Page>(std::integral_constant<std::size_t, Page>, std::string_view put_name,
                                                std::string_view get_name, std::string_view about, figure is) {
     const auto row_for = [&](std::string_view name, auto call, auto wrong) {

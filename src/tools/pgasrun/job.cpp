@@ -76,7 +76,8 @@ job::job(job_options options)
                    // reason than the closed connection.
                    if (!process.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, although its process still runs"};
-                   announce(process);  // this failure is announced before the failures of PEs that receive it
+                   // Announces this failure before the failures of the PEs that receive this failure.
+                   announce(process);
                    return describe(process);
                  },
              .turned_away =

@@ -30,7 +30,7 @@ struct map_progress {
   double seconds_left = 0;
 };
 
-/// The requested steps, the measured ones, and whether the map is complete.
+/// The requested steps, the measured steps, and whether the map is complete.
 struct map_outcome {
   world_map map;
   bool interrupted = false;  ///< the function `interrupted` has returned true on a PE

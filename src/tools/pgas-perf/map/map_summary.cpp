@@ -22,7 +22,7 @@ void set_range(summary_line& line, const std::vector<double>& figures) {
   line.highest = std::ranges::max(figures);
 }
 
-/// The distinct names in the order of their first appearance. The first few are written out.
+/// The distinct names in the order of their first appearance. The first few names are written out.
 std::string list_of_names(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   std::vector<std::string> different;

@@ -27,7 +27,7 @@ struct summary_line {
 /// (direct, same host)".
 [[nodiscard]] std::vector<std::string> peak_lines(const world_map& map);
 
-/// The median of the figures out of this PE, or into it.
+/// The median of the figures of transfers out of this PE, or of transfers into this PE.
 [[nodiscard]] double median_of_line(const pair_map& map, std::size_t pe, bool out);
 
 /// Describes the measured world: "4 PEs on 1 host, host memory".

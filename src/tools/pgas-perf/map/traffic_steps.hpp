@@ -29,7 +29,7 @@ struct traffic_step {
 /// The steps of a pattern, in which each ordered pair transfers once. Empty for pattern::all. The pairs of
 /// pattern::alone are in the order of the tournament, so that the first steps include every PE.
 /// @param disjoint_at_once if true, all pairs of a round of pattern::alone transfer at the same time, first in one
-/// direction, then in the other
+/// direction, then in the opposite direction
 [[nodiscard]] std::vector<traffic_step> steps_of(pattern in, int n, bool disjoint_at_once);
 
 [[nodiscard]] std::string_view name_of(pattern in);
