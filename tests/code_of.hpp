@@ -12,7 +12,7 @@
 
 namespace pgas_test {
 
-/// The error that `call` throws. Empty if it throws none.
+/// The error that `call` throws. Empty if `call` throws no error.
 template <class Call>
 std::optional<pgas::error> thrown_by(Call&& call) {
   try {
@@ -24,7 +24,7 @@ std::optional<pgas::error> thrown_by(Call&& call) {
   return std::nullopt;
 }
 
-/// Runs `call` and returns the code of the error that it throws, or code{} if it throws none.
+/// Runs `call` and returns the code of the error that it throws, or code{} if `call` throws no error.
 template <class Call>
 pgas::code code_if_any(Call&& call) {
   const auto thrown = thrown_by(call);

@@ -1,6 +1,6 @@
 /// @file
-/// The contexts and peers of the kernels in the codegen tests. With -DCODEGEN_DIRECT they have only the direct route,
-/// otherwise all routes.
+/// The contexts and peers of the kernels in the codegen tests. With -DCODEGEN_DIRECT, the contexts and peers have only
+/// the direct route. Without this option, they have all routes.
 #pragma once
 
 #include <pgas/device.hpp>

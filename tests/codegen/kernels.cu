@@ -189,7 +189,7 @@ __global__ void wait_any(any_context ctx, const signal_t* sig, std::size_t n, st
   *out = wait_until_any(ctx, sig, n, nullptr, cmp::ne, 0);
 }
 
-// Arrivals without data, and waits that only invalidate L1.
+// Arrivals without data. The waits invalidate L1, without MEMBAR.
 //  ptx  1+  red\.relaxed\.sys\.global\.add\.u64
 //  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  REDG?\.E\.ADD\.64\.STRONG\.SYS
