@@ -38,8 +38,8 @@ class target {
   [[nodiscard]] std::string get(int from, const message_op_header& head, cursor& rest, bool strided);
   /// Handles the reply of `from` to a request of this PE.
   [[nodiscard]] std::string reply(int from, const message_op_header& head, cursor& rest);
-  /// Appends a reply of the given size to the messages for `pe`. Returns the address of the reply's bytes, which is
-  /// valid until memory_access::complete().
+  /// Appends a reply of the given size to the messages for `pe`. Returns an address for the reply's bytes. The address
+  /// is valid until memory_access::complete().
   [[nodiscard]] std::byte* append_reply(int pe, std::uint64_t request, std::uint32_t bytes);
   [[nodiscard]] std::string range_error(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::string blocks_error(const message_op_header& head, const strided_part& blocks) const;
