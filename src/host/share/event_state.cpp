@@ -107,7 +107,7 @@ bool event_state::can_end() noexcept {
     const std::lock_guard lock(mutex_);
     return !shared_.is_mine() || shared_.mine().opened_by().empty();
   } catch (const std::exception&) {
-    return false;  // no memory for the list of processes: the next check asks again
+    return false;  // the list of processes could not be allocated; the next check asks again
   }
 }
 

@@ -62,7 +62,7 @@ void sweep_beside(const std::string& socket) {
 }
 
 /// @param was_there true if a ticket shows that the exporter listened at this address earlier; if false, the exporter
-/// may start to listen later
+/// can start to listen later
 unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view prefix = "pgas2.";
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The first bytes of a ticket, whose size is fixed. After them come the host, the socket, the payload, the
+/// The head of a ticket, which has a fixed size. After the head come the host, the socket, the payload, the
 /// description, and the authentication code of all these bytes.
 struct ticket_head {
   std::uint64_t id;

@@ -85,7 +85,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
  private:
   void look() noexcept override;
-  /// Called when the program's last object ends: no new value is recorded, and waits for new values end.
+  /// Called when the program releases its last object of this timeline. From then on no new value is recorded, and
+  /// waits for new values end.
   void close() noexcept;
   /// find_loss() for one value. In a closing timeline, recorded values still arrive.
   [[nodiscard]] std::optional<pid_t> find_loss(std::uint64_t value);
@@ -105,7 +106,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
     pid_t pid;  ///< the process that ended the phase `open`
   };
   [[nodiscard]] state now() const;
-  /// Ends the phase `from`. The number of the first process that ends the phase is kept.
+  /// Ends the phase `from`. If several processes end the phase, the page keeps the id of the first process.
   void set_phase(state from, timeline_page::phase to, pid_t by) noexcept;
   /// " on node17" if another process has made the timeline; for messages.
   [[nodiscard]] std::string on_host() const;
