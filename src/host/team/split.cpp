@@ -17,7 +17,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// The lowest identity of groups that only the members of the group know. It is above all identities of
+/// The lowest identity of groups that only the members of the group know. This value is above all identities of
 /// control_group::new_identity().
 constexpr control_group::identity of_members_alone = control_group::identity{1} << 63;
 constexpr control_group::identity while_made = control_group::identity{1} << 62;

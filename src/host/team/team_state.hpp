@@ -59,7 +59,7 @@ class team_state {
   /// The address of a copy of context(), for code that is not inlined.
   [[nodiscard]] const pgas::context* context_copy() const;
   /// Writes the copy of the context, and adds the team to the teams of the world. For its own teams, the world calls
-  /// this function when it knows its routes.
+  /// this function when the routes are known.
   void write_context(const pgas::context& ctx);
   /// The members by their numbers in the world.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }

@@ -1,6 +1,6 @@
 /// @file
-/// The state of a pgas::window: the memory of this PE, which tickets export, the mapped memory of the other members,
-/// and the table of addresses.
+/// The state of a pgas::window: the memory of this PE that is exported by tickets, the mapped memory of the other
+/// members, and the table of addresses.
 #pragma once
 
 #include <cstddef>

@@ -119,8 +119,8 @@ std::vector<int> groups_of(const std::vector<run_bounds>& rows) {
 
 int count_domains(const std::vector<int>& group_of) { return *std::max_element(group_of.begin(), group_of.end()) + 1; }
 
-/// Host, set and device. A PE that can share memory with another PE can share memory with all PEs that have the same
-/// host, set and device as the other PE.
+/// The host, the set and the device of a PE. A PE that can share memory with another PE can share memory with all PEs
+/// that have the same host, set and device as the other PE.
 using kin = std::tuple<int, int, std::uint64_t>;
 
 /// Executes the attempts of a world.

@@ -53,8 +53,8 @@ class clock_mapping {
  public:
   clock_mapping() = default;
   clock_mapping(const clock_difference& begin, const clock_difference& end) noexcept : begin_(begin), end_(end) {}
-  /// Uses a single comparison. Assumes that clocks that the system disciplines drift by at most 500 parts per million
-  /// until the time `last`.
+  /// Uses a single comparison. Assumes a drift of at most 500 parts per million until the time `last`, for clocks that
+  /// the system disciplines.
   clock_mapping(const clock_difference& begin, std::int64_t last) noexcept;
 
   [[nodiscard]] std::int64_t mapped(std::int64_t time) const noexcept;

@@ -37,7 +37,7 @@ class stream_log {
   /// Adds a wait that is enqueued on `stream`. The result becomes part of the request of the wait. @returns number 0 if
   /// the stream is being captured
   [[nodiscard]] wait_ticket add_wait(stream_handle stream);
-  /// Adds a collective of a team that is enqueued on `stream`, which is not being captured.
+  /// Adds a collective of a team. The collective is enqueued on `stream`, and `stream` is not being captured.
   void add_collective(stream_handle stream, control_group::identity team);
   /// Adds a write that is enqueued. @param one the write; its `what` must stay valid until the process ends
   void add_write(stream_handle stream, const write& item) noexcept {

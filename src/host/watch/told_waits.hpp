@@ -84,7 +84,7 @@ struct pe_state {
   std::vector<wait> waits;
   std::vector<call> calls;
   std::optional<crowd> crowded{};
-  std::uint64_t short_calls = 0;  ///< the number of calls during the question that wait for no PE
+  std::uint64_t short_calls = 0;  ///< the number of calls, during the question, that wait for no PE
   long idle_ms = 0;               ///< the time since the end of the last call that can wait
   long looked_ms = 0;             ///< the time that the PE has waited for answers of its kernels
 };

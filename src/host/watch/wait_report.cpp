@@ -31,7 +31,7 @@ std::chrono::milliseconds lasted(const awaited_command& command) {
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
-/// The largest number of writes after one wait that a report lists.
+/// The largest number of writes that a report lists after one wait.
 constexpr std::size_t most_behind = 64;
 
 }  // namespace

@@ -100,8 +100,8 @@ void host_operation::submit(const operation_request& request) {
 }
 
 void host_operation::count(const atomic_op& update, int pe) noexcept {
-  // An update of a signal has release order and a word of 8 bytes. An update of a lock also has release order, but a
-  // word of 4 bytes.
+  // An update of a signal has release order and changes a word of 8 bytes. An update of a lock also has release order,
+  // but changes a word of 4 bytes.
   const bool signals = update.release && update.as == datatype::u64;
   count(signals ? operation_counter::kind::signal : operation_counter::kind::atomic, pe);
   if (how_.on != nullptr && update.how != atomic_update::fetch)

@@ -22,7 +22,7 @@ class host_operation {
 
   /// Throws pe_out_of_range.
   void check_pe(int pe) const { state_.check_pe(pe, what_); }
-  /// Throws invalid_argument for a value that is no cmp.
+  /// Throws invalid_argument if the value is not a value of pgas::cmp.
   void check_compare(cmp how) const;
   /// The address of the symmetric bytes at `local` on PE `pe`. For a proxied peer, `local` itself. *Errors*
   /// outside_heap, misaligned.

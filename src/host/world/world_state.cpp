@@ -41,7 +41,7 @@ bool allows_proxied(const config& settings) { return settings.mem_handle == hand
 void release_free_memory() noexcept {
 #ifdef __GLIBC__
   // If the program uses another allocator, the first call of malloc_trim() initializes the allocator of the C library,
-  // and this initialization takes no lock.
+  // and this initialization takes no lock. Therefore only one thread at a time calls malloc_trim().
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   ::malloc_trim(0);
