@@ -16,8 +16,8 @@ inline constexpr std::size_t usual_width = 100;
 /// most `first` characters, and each other line at most `room`.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t room, std::size_t first);
 
-/// The text in lines of at most `width` columns, without a newline at the end. Further lines are indented by `indent`;
-/// the first begins at `column`.
+/// The text in lines of at most `width` columns, without a newline at the end. The first line begins at `column`;
+/// further lines are indented by `indent`.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent, std::size_t column = 0);
 
 /// The text, with indented lines broken if they are longer than `width`. Lines without indentation are not broken,

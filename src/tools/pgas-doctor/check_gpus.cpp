@@ -54,7 +54,7 @@ row row_of_gpus(const gpu_survey& all) {
   return {"GPUs", verdict::ok, found};
 }
 
-/// Whether each GPU can access each other GPU, and by which operations.
+/// Whether each GPU can access every other GPU, and by which operations.
 row row_of_pairs(const gpu_survey& all) {
   std::vector<std::string> apart;
   std::vector<std::string> emulated;

@@ -32,7 +32,7 @@ namespace pgas::doctor {
 [[nodiscard]] row check_access(world& joined);
 /// Whether PEs that share a GPU can run their kernels at the same time.
 [[nodiscard]] row check_turns(const world& joined);
-/// The route from each PE to each other PE, with its devices and its speed.
+/// The route from each PE to every other PE, with the devices and the speed of the route.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);
 /// The verdict on the routes.
 [[nodiscard]] std::vector<row> judge_routes(const std::vector<pair_route>& pairs, const job& all,

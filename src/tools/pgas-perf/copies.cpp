@@ -56,8 +56,8 @@ struct get_bandwidth : any_block {
   }
 };
 
-/// The number of words that each PE puts to each other PE when all PEs put to all. If the number is large enough, it is
-/// rounded to whole cache lines.
+/// The number of words that each PE puts to every other PE when all PEs put to all PEs. If the number is large enough,
+/// it is rounded to whole cache lines.
 PGAS_HD std::size_t words_to_each(const job& j, std::int32_t n_pes) {
   const std::size_t each = j.count / static_cast<std::size_t>(n_pes);
   return each > 16 ? each / 16 * 16 : each;

@@ -105,7 +105,7 @@ double allocate_again(benchmark_world& s, const point& at, const job& j) {
       j, [&] { s.world().free(s.world().allocate_bytes(at.bytes)); }, [] {});
 }
 
-/// The pages of a list in a row of `bytes` bytes.
+/// The number of pages in the list that a row of `bytes` bytes copies.
 template <std::size_t Page>
 std::size_t pages_of(std::size_t bytes) {
   return std::max(bytes / Page, std::size_t{1});

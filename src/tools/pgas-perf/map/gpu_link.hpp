@@ -18,8 +18,9 @@ class gpu_links {
   gpu_links& operator=(const gpu_links&) = delete;
 
   /// The bandwidth in one direction between two different GPUs of this machine. With NVLink, the bandwidth is the
-  /// number of active links to the other GPU, or to a switch, times the speed of a link. Without NVLink, it is the PCIe
-  /// bandwidth of the slower GPU, from its lanes and generation. Unmeasured if NVML does not report these values.
+  /// number of active links to the other GPU, or to a switch, times the speed of a link. Without NVLink, the bandwidth
+  /// is the PCIe bandwidth of the slower GPU, computed from the number and the generation of the lanes. Unmeasured if
+  /// NVML does not report these values.
   /// @param from, to pe_info::device_uuid
   [[nodiscard]] link_peak between(const std::string& from, const std::string& to) const;
 

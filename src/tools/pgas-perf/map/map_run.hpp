@@ -42,7 +42,7 @@ struct map_outcome {
 [[nodiscard]] map_outcome measure_map(world& w, const map_options& how, const std::function<bool()>& interrupted,
                                       const std::function<void(const map_progress&)>& progress);
 
-/// The map of a world without figures: the PEs, and the routes and links between them. *Callers* all PEs.
+/// A map that has no figures yet: the PEs of the world, and the routes and links between them. *Callers* all PEs.
 [[nodiscard]] world_map describe_world(world& w, const map_options& how);
 
 }  // namespace pgas::perf

@@ -28,8 +28,8 @@ struct outlier {
   double ratio = 0;   ///< relative to the median of the kind of route, without slow pairs
 };
 
-/// A figure counts as slow if it is worse than this share of the median of its kind, and further from the median than
-/// slow_deviations median absolute deviations.
+/// A figure counts as slow if both conditions hold. It is worse than this share of the median of its kind. Its distance
+/// from the median is more than slow_deviations times the median absolute deviation.
 inline constexpr double slow_share = 0.8;
 /// The number of median absolute deviations, see slow_share.
 inline constexpr double slow_deviations = 3.5;
