@@ -250,7 +250,8 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
   reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
 }
 
-// The code of a reduction is out of line. The numbers are the costs for its callers, and allow blocks of 512 threads.
+// The code of a reduction is out of line. The numbers below are the costs for the callers of the reduction, and allow
+// blocks of 512 threads.
 //  size 260
 //  general 720
 //  registers 112

@@ -54,7 +54,8 @@ scale scale_of(const function& f) {
   return {cut(at - 1, f.element_bytes), cut(at, f.element_bytes), cut(at + 1, f.element_bytes)};
 }
 
-/// A word that satisfies the comparison with `s.at`, or a word that does not.
+/// If `satisfies`, a word that satisfies the comparison with `s.at`; if not, a word that does not satisfy the
+/// comparison.
 std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
   switch (cmp) {
     case NVSHMEM_CMP_EQ: return satisfies ? s.at : s.above;
