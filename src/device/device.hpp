@@ -228,7 +228,7 @@ class device {
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
-  /// Reserves the memory for stacks of kernels. If this memory is not reserved, a launch can have to reserve it. For
+  /// Reserves the memory for stacks of kernels. If this memory is not reserved, the launch must reserve it. For
   /// that, the driver first waits until all kernels have ended.
   /// @param bytes the largest stack of a thread of the loaded kernels
   virtual void make_room_for_stacks(std::size_t) {}

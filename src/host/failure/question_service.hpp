@@ -36,7 +36,7 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 inline constexpr std::chrono::milliseconds time_to_answer{15};
 
 /// The longest time from a question to the answer, if not all waiting kernels have answered. On the host heap, the
-/// threads of a kernel can have to wait for a processor.
+/// threads of a kernel sometimes wait for a processor.
 inline constexpr std::chrono::milliseconds most_time_to_answer{400};
 
 /// The shortest time between two questions of the same kind that a PE sends. If several programs ask earlier, they have

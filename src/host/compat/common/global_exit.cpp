@@ -96,7 +96,7 @@ void keep_status_at_signals() noexcept {
 }
 
 /// Starts two threads. The first thread ends the process at the limit. The second thread first writes a message, and
-/// can have to wait for the reader of the output.
+/// sometimes waits for the reader of the output.
 bool start_guards() noexcept {
   try {
     std::thread([] {
