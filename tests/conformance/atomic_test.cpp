@@ -1,5 +1,5 @@
 // Atomic operations: random sequences of every operation of every type, compared with plain arithmetic; floating-point
-// order; 16-bit sums; and the result if all threads of all members update one word at the same time.
+// order; 16-bit sums; and updates of one word by all threads of all members at the same time.
 #include <cmath>
 #include <limits>
 

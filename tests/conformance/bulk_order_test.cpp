@@ -1,5 +1,5 @@
-// A PE that sees the signal after a tile also sees the tile, with every way of sending and reading, while other blocks
-// keep the links busy. `--rounds` sets the number of rounds.
+// A PE sends a tile, then a signal. A PE that sees the signal also sees the tile. This is tested with every way of
+// sending and of reading, while other blocks keep the links busy. `--rounds` sets the number of rounds.
 #include "one_sided.hpp"
 #include "stress.hpp"
 

@@ -14,7 +14,7 @@ struct exercise {
   test_team team;
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> outbox;
-  sym<signal_t> sigs;  // one signal for each word, followed by a signal that counts
+  sym<signal_t> sigs;  // one signal for each word, followed by a signal that is a counter
   sym<std::size_t> indices;
   sym<lock_t> lock;
   sym<std::uint64_t> inside;

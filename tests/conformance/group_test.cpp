@@ -11,7 +11,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// A program's own kind of group, with exactly the members that the calls need.
+/// A program's own kind of group. The type has only the member functions that the calls need.
 template <class Block>
 struct own_kind {
   const Block& block;

@@ -125,7 +125,8 @@ struct late_puts : late_body {
 /// Gets of all kinds into memory that is loaded late.
 struct late_gets : late_body {
   static constexpr std::uint32_t kinds = 7;
-  static constexpr std::uint32_t of_outbox = 77;  // elements of the outbox have this number in place of the round
+  static constexpr std::uint32_t of_outbox = 77;  // the elements of the outbox are made with this number in place of
+                                                  // the number of a round
 
   template <class Group>
   PGAS_FN void get_as(std::uint32_t kind, const context& ctx, const Group& g, packet_channel& last) const {

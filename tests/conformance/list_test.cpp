@@ -1,5 +1,5 @@
-// Lists of copies: every scope, arrays of blocks and pages by indices of both widths, any sizes and alignments, more
-// and fewer blocks than threads; and lists with a wrong block.
+// Lists of copies. The tests use every scope, arrays of blocks, pages with indices of both widths, any sizes and
+// alignments, and more and fewer blocks than threads. Lists with a wrong block are tested too.
 #include "pgas/device/list.hpp"
 
 #include "one_sided.hpp"
@@ -170,7 +170,7 @@ TEST(list, a_block_of_no_bytes_copies_nothing) {
   }
 }
 
-/// The blocks are copied before a wait for the signal ends.
+/// When a wait for the signal ends, the blocks have been copied.
 struct signalled_body {
   static constexpr std::uint32_t count = 40;
   static constexpr std::uint32_t words = 200;

@@ -1,5 +1,5 @@
-// Errors of channels for values in registers: calls that checks refuse, and the record if a message is missing or was
-// overwritten.
+// Errors of channels for values in registers: calls that checks refuse, and the failure record after a message is
+// missing or was overwritten.
 #include "one_sided.hpp"
 
 namespace {
@@ -122,7 +122,8 @@ TEST(ll_channel_failure, a_counted_round_that_begins_before_the_last_was_receive
   }
 }
 
-/// A channel that is open over several rounds itself waits for the messages that the program has not received.
+/// A channel stays open over several rounds. The program does not receive all messages, so the channel waits for the
+/// remaining messages.
 struct patient_body {
   sym<packet_line> box;
   findings found;

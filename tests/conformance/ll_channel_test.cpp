@@ -81,7 +81,7 @@ struct ring_body {
     PGAS_ROLLED
     for (std::uint32_t first = 0; first < n_rounds; first += 10) {
       with_scope(static_cast<scope>(first / 10 % 3), block, [&](const auto& g) {
-        constexpr bool aligned = alignof(T) > 1;  // the other types, which are many, use only the general context
+        constexpr bool aligned = alignof(T) > 1;  // the many types with alignment 1 use only the general context
         with_some_context<aligned>(ctx, first / 30, [&](const auto& some) { some_rounds(some, g, first, first + 10); });
       });
     }
@@ -352,7 +352,7 @@ void run_team(const team_shape& shape, grid_shape grid, int n_rounds, std::uint3
   const std::size_t lines = ll_lines<std::uint64_t>(grid.threads, members);
   const auto box = pes.allocate<packet_line>(lines);
   set_progress(pes, box, lines, detail::ll_tile_lines(members, 1), before);
-  if (before != 0) {  // all messages of that round were received
+  if (before != 0) {  // all messages up to round `before` were received
     for (int pe = 0; pe < pes.n_pes(); ++pe) {
       for (std::size_t tile = 0; tile < lines; tile += detail::ll_tile_lines(members, 1)) {
         const std::uint64_t progress[16] = {before, 0, before, 0, before, 0, before, 0,

@@ -11,11 +11,12 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
   return mix(static_cast<std::uint32_t>(member), round, i);
 }
 
-/// Each round is a different collective with a different size and a different group on every PE. There is no other
-/// synchronization. Each PE writes its source and reads its destination by plain accesses. No other PE accesses this
-/// memory.
+/// Each round is a different collective with a different size. In a round, the PEs have different groups. There is no
+/// other synchronization. Each PE writes its source and reads its destination by plain accesses. No other PE accesses
+/// this memory.
 struct packet_rounds {
-  static constexpr std::uint32_t most = 4200;  // words of a source, more than packets can carry
+  static constexpr std::uint32_t most = 4200;  // the number of words of a source; a collective with packets cannot
+                                               // carry this number of words
 
   test_team team;
   sym<std::uint32_t> src;

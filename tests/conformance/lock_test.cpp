@@ -9,8 +9,9 @@ using namespace pgas_test;
 
 constexpr std::size_t n_locks = 5;  // the homes of the locks are on different PEs
 
-/// Each block takes each lock and changes the data that the lock guards: two words on one member, which are read and
-/// written in separate plain accesses, and an array on another member, in which an unfinished put must not be visible.
+/// Each block takes each lock and changes the data that the lock guards. The data is two words on one member, and an
+/// array on another member. The words are read and written in separate plain accesses. An unfinished put must not be
+/// visible in the array.
 struct guarded_words {
   test_team team;
   sym<lock_t> locks;
@@ -95,7 +96,8 @@ TEST(lock, one_at_a_time) {
   }
 }
 
-/// Member 0 holds the lock until the others are in the queue, one after another, the last member first.
+/// Member 0 holds the lock until all other members are in the queue. The members enter the queue one after another, the
+/// last member first.
 struct queue_body {
   test_team team;
   sym<lock_t> lock;

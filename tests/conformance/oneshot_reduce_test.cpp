@@ -24,7 +24,7 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
 }
 
 struct oneshot_rounds {
-  static constexpr std::size_t most = 36'000;  // in words; slightly more than the staging of a block holds
+  static constexpr std::size_t most = 36'000;  // the largest count in words; the staging of a block holds slightly less
 
   test_team team;
   sym<std::byte> room;
@@ -58,7 +58,7 @@ struct oneshot_rounds {
       std::uint32_t* const to = dst.at(ctx) + r / 8 % 5;
       const bool in_place = r % 8 == 1;
       std::uint32_t* const from = in_place ? to : src.at(ctx) + r / 64 % 5;
-      g.sync();  // like the boundary between two kernels
+      g.sync();  // has the effect of the boundary between two kernels
       for (std::size_t i = rank; i < n; i += size) from[i] = word_of(t.my_pe(), round, i);
       g.sync();
       reduce(ctx, g, t, to, from, n, op::sum{});

@@ -10,8 +10,8 @@ using namespace pgas_test;
 /// The ways of signalling data to the next member.
 enum class announcement { put_signal, fence, fence_pe, quiet, quiet_pe, quiet_pes, last = quiet_pes };
 
-/// Each round sends data to the next member, and signals the data in one of the ways. The next member waits in one of
-/// the ways and answers.
+/// Each round sends data to the next member, and signals the data in one of several ways. The next member waits for the
+/// signal in one of several ways, and then answers.
 struct passing_body {
   static constexpr std::uint32_t n = 300;
 
@@ -105,8 +105,8 @@ TEST(order, data_is_there_when_its_announcement_is) {
   }
 }
 
-/// All members add to one word of the last member, and takers subtract 3 from this word several times. Each addition
-/// follows data.
+/// All members add to one word of the last member, and takers subtract 3 from this word several times. Before each
+/// addition, the member sends data.
 struct counted_body {
   test_team team;
   sym<signal_t> count;
@@ -167,7 +167,8 @@ TEST(order, counted_signals_need_no_reset) {
   }
 }
 
-/// After each form of quiet, the results of non-blocking operations are available, and their remote effects too.
+/// After each form of quiet, the results of non-blocking operations are available, and the remote effects of these
+/// operations are visible.
 struct results_body {
   test_team team;
   sym<std::uint64_t> word;

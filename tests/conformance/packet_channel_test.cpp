@@ -22,7 +22,7 @@ PGAS_FN T element(std::uint32_t from, std::uint32_t round, std::uint32_t i) {
   return result;
 }
 
-/// The boxes of two channels on every PE, which form a ring, and memory for messages.
+/// The boxes of the two channels of every PE, and memory for messages. The channels connect the PEs in a ring.
 template <class T>
 struct ring_memory {
   sym<packet_line> from_left;
@@ -52,7 +52,7 @@ struct ring_memory {
     const auto size = static_cast<std::uint32_t>(g.size());
     for (auto i = static_cast<std::uint32_t>(g.thread_rank()); i < length(from, round); i += size)
       src[i] = element<T>(from, round, i);
-    return src;  // there was no sync of the group, so send() orders the stores of its threads
+    return src;  // the group has not called sync(), so send() must order the stores of the group's threads
   }
   /// Receives a message, and checks its data and the memory around it.
   template <class Group>
@@ -120,8 +120,8 @@ struct ring_body {
   }
 };
 
-/// @param before the number that the channels have reached. The boxes are full of later numbers, except for the half
-/// that was cleared before the last number was sent
+/// @param before the number of messages that the channels have sent before the test. At the start, the boxes are full
+/// of later numbers. If `before` is the last number, the half that sending this number clears is empty
 template <class T>
 void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});

@@ -56,7 +56,8 @@ TEST(reduce, a_mebibyte_and_3) {
   }
 }
 
-// Teams with several members in some domains, and elements for several steps of staging.
+// The teams have several members in some domains. The data is larger than the staging, so a reduction takes several
+// steps.
 TEST(reduce, teams_across_domains) {
   for (const team_shape& shape :
        {team_shape{"world of 5", 5, {0, 1, 2, 3, 4}}, {"interleaved", 6, {4, 0, 5, 2, 1, 3}}}) {

@@ -76,7 +76,7 @@ void try_reduction(const team_shape& shape, grid_shape grid, const reduction_cal
   }
   pes.run(grid, reduction_body<Op, T, AllScopes>{team, dst.place(), src.place(), call});
 
-  // Reductions combine elements domain by domain, scans from the first member to the last.
+  // Reductions combine elements domain by domain. Scans combine elements from the first member to the last.
   std::vector<std::size_t> order;
   const bool scans = call.what == reduction_kind::inclusive || call.what == reduction_kind::exclusive;
   const auto domain_of = [&](std::size_t m) { return scans ? 0 : shape.members[m] / pes.domain(); };

@@ -1,5 +1,6 @@
-// Collectives one after another and side by side: hundreds of calls with only the synchronization that the contract
-// requires, in several blocks with separate channels, of overlapping teams; and barriers in two halves.
+// Collectives one after another and side by side. Several blocks make hundreds of calls with only the synchronization
+// that the contract requires. Each block uses a separate channel, and the teams of the blocks overlap. Barriers in two
+// halves are tested too.
 #include <array>
 
 #include "teams.hpp"
@@ -41,8 +42,8 @@ struct repeat_body {
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       for (std::uint32_t i = rank; i < area; i += size) src[i] = word_of(me, round, i);
       block.sync();
-      // Members put into this memory as soon as they call, while this member may still read the data of the previous
-      // round. There are therefore two areas.
+      // As soon as another member calls the collective, it puts into this memory. At this time, this member can still
+      // be reading the data of the previous round. There are therefore two areas.
       std::uint32_t* const put = src + area * (1 + round % 2);
       std::uint32_t* const reduced = src + area * 3;
       switch (round % 5) {

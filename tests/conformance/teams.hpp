@@ -58,7 +58,7 @@ inline test_team make_team(pe_set& pes, const std::vector<std::int32_t>& members
   return {members[0], stride, n, as_list ? 1 : 0, state.offset};
 }
 
-/// Some PEs of `n_pes`, in the order of a team.
+/// A team that a test makes: `members` are some of `n_pes` PEs, in the order of the team.
 struct team_shape {
   std::string name;
   int n_pes;

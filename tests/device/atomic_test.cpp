@@ -103,7 +103,7 @@ TEST(atomic, operations_on_float_and_double) {
 
 /// All threads of all PEs update the words of the last PE.
 struct contention {
-  sym<std::uint64_t> adds;  // two words: updated without and with a result
+  sym<std::uint64_t> adds;  // word 0 is updated without results, word 1 with results
   sym<std::int32_t> narrow;
   sym<double> sums;  // two
   sym<float> single;

@@ -82,7 +82,7 @@ PGAS_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::u
   return x ^ x >> 15;
 }
 
-/// Counts the errors that a body finds, in this PE's heap, and keeps the first error.
+/// The errors that a body has found: their number, and the first error. Each PE has one finding in its heap.
 struct finding {
   std::uint64_t count;
   std::uint64_t where;

@@ -82,7 +82,7 @@ TEST(cpu_block, a_failing_member_ends_its_named_groups) {
     const auto ended = run_block(4, [&](const cpu_block& block) {
       const std::uint32_t rank = block.thread_rank();
       if (rank == 3) throw std::runtime_error("on purpose");
-      const pgas::named_group others(1, 3, rank);  // made before or after the failure of thread 3
+      const pgas::named_group others(1, 3, rank);  // the group can be made before or after the failure of thread 3
       for (;;) others.sync();
     });
     EXPECT_EQ(ended, std::make_pair(3, 1));

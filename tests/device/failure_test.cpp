@@ -321,8 +321,8 @@ TEST(failure, checks_let_good_arguments_pass) {
   for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
 }
 
-/// One operation by one thread of PE 0, the only member of a team with a large distance between its numbers. The number
-/// that is passed overflows the team's arithmetic.
+/// One thread of PE 0 calls one operation. PE 0 is the only member of a team with a large stride between PE numbers.
+/// The PE number that the thread passes makes the team's arithmetic overflow.
 struct far_call {
   sym<std::uint64_t> words;
   operation what;

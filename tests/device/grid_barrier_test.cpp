@@ -50,8 +50,8 @@ TEST(grid_barrier, numbers_of_meetings_start_again) {
   });
 }
 
-/// Launches with one table, like instances of a graph. There are more launches than states. Several launches run at the
-/// same time, each with several blocks. Each launch has a number while it runs.
+/// Several launches use one table of states, like the instances of a graph. There are more launches than states.
+/// Several launches run at the same time, each with several blocks. Each launch has a number while it runs.
 TEST(grid_barrier, launches_with_one_table_have_separate_barriers) {
   constexpr std::uint32_t size = 4;
   constexpr std::uint32_t at_once = 4;

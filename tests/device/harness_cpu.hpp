@@ -114,7 +114,7 @@ class pe_set {
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[static_cast<std::size_t>(pe)]; }
 
-  /// Aborts as the host library does when a PE is lost. *Callers* any thread.
+  /// Sets the abort word of every PE, in the same way as the host library does when a PE is lost. *Callers* any thread.
   void abort(std::uint32_t word) {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
@@ -163,7 +163,7 @@ class pe_set {
     for (auto& t : threads) t.join();
     std::vector<bool> gave_up;
     for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.complete != 0);
-    // Completes all commands, as the end of a kernel completes its stores.
+    // Completes all commands, because the end of a kernel completes the kernel's stores.
     if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }

@@ -216,7 +216,7 @@ class pe_set {
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[pe]; }
 
-  /// Aborts as the host library does when a PE is lost. *Callers* any thread.
+  /// Sets the abort word of every PE, in the same way as the host library does when a PE is lost. *Callers* any thread.
   void abort(std::uint32_t word) {
     for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
   }
@@ -227,8 +227,8 @@ class pe_set {
   /// The bytes that all PEs together have sent between domains.
   [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
-  /// As run_out() of the CPU's harness. The bodies of all PEs must fit on the GPUs at the same time, because they wait
-  /// for one another.
+  /// Does the same as run_out() of the CPU's harness. The bodies of all PEs must fit on the GPUs at the same time,
+  /// because they wait for one another.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
     // Loading a kernel may wait for the GPU, so it must not happen while another kernel spins.
@@ -267,7 +267,7 @@ class pe_set {
         if (gave_up[i]) abort(static_cast<std::uint32_t>(pe) + 1);
       }
     }
-    // Completes all commands, as the end of a kernel completes its stores.
+    // Completes all commands, because the end of a kernel completes the kernel's stores.
     if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }

@@ -86,7 +86,7 @@ TEST(language, every_operation_takes_a_direct_context) {
   try_every_operation({}, manner::direct_peer);
 }
 
-/// The members of a group without sync().
+/// A type with all members of a group except sync().
 struct no_group {
   [[nodiscard]] static int thread_rank() { return 0; }
   [[nodiscard]] static int size() { return 1; }

@@ -43,7 +43,8 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Loads all kernels at the start, so that no kernel is loaded while another kernel waits for that kernel.
+  // Loads all kernels at the start. Otherwise CUDA would load a kernel while a running kernel waits for the kernel that
+  // is being loaded.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   testing::InitGoogleTest(&argc, argv);

@@ -19,8 +19,8 @@ namespace {
 
 namespace d = pgas::detail;
 
-// Rings on the host are small, so that every test includes full rings and waits for cells. Kernels have many more
-// threads.
+// Rings on the host are small, so that in every test some rings are full and some threads wait for cells. Rings on a
+// GPU are larger, because kernels have many more threads.
 constexpr std::uint32_t log2_commands_on_host = 4;
 constexpr std::uint32_t log2_answers_on_host = 2;
 constexpr std::uint32_t log2_commands_on_gpu = 8;

@@ -34,7 +34,7 @@ class proxies {
 
   /// The address at which kernels read the table for context::routes_.
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
-  /// Waits until all commands of kernels that have ended are complete, or `given_up()` returns true.
+  /// Waits until all commands of kernels that have ended are complete, or until `given_up()` returns true.
   void settle(const std::function<bool()>& given_up);
   /// The bytes that all PEs have sent or fetched between domains so far.
   struct carried {

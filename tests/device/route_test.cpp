@@ -1,5 +1,5 @@
-// PEs that are reached by different routes. Data on one route does not overtake data on the other. A thread that waits
-// for a lost PE fails and leaves a failure record.
+// PEs that are reached by different routes. Data on one route does not overtake data on another route. A thread that
+// waits for a lost PE fails and leaves a failure record.
 
 #include "harness.hpp"
 
@@ -16,7 +16,7 @@ constexpr teller all_tellers[] = {teller::put_signal, teller::fence_then_p, tell
 /// PE 0 writes to `holder`, then signals `reader`. The reader reads the holder's memory and passes the signal on to the
 /// holder, which then reads its own memory. PE 0 reaches the two PEs by different routes.
 struct two_routes {
-  sym<std::uint32_t> data;  // a new part for each round
+  sym<std::uint32_t> data;  // each round writes a new part of this memory
   sym<std::uint64_t> told;  // the signal words of the reader, then of the holder
   findings found;
   std::uint32_t n;
@@ -83,7 +83,8 @@ struct two_routes {
 };
 
 void try_routes(std::int32_t holder, std::int32_t reader) {
-  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // sent in a command, in a message, and by the transport itself
+  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // sizes of data that is sent in a command, in a message, or by
+                                                         // the transport itself
     for (const teller how : all_tellers) {
       for (const unsigned threads : {1u, 2u}) {
         const auto n = static_cast<std::uint32_t>(no_more_than_asked(20));

@@ -11,7 +11,8 @@ using namespace pgas_test;
 struct ring {
   sym<std::uint32_t> inbox;  // two halves, used alternately
   sym<std::uint32_t> outbox;
-  sym<std::uint64_t> signals;  // for data that has arrived, and for data that the right neighbour has consumed
+  sym<std::uint64_t> signals;  // a signal for data that has arrived, and a signal for data that the right neighbour has
+                               // consumed
   findings found;
   std::uint32_t n_rounds;
   scope by;

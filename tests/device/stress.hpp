@@ -8,8 +8,8 @@
 
 namespace pgas_test {
 
-/// Traffic whose data is not checked, until the working blocks have finished. Each block uses separate memory, so there
-/// are no races.
+/// Makes traffic until the working blocks have finished. The data of this traffic is not checked. Each block uses
+/// separate memory, so there are no races.
 struct background {
   static constexpr std::size_t bytes = 32'768;
   static constexpr std::uint32_t most_blocks = 16;

@@ -55,8 +55,8 @@ TEST(sync, domains_have_barriers_of_their_own) {
   }
 }
 
-// With these numbers of domains, the domains notify one another in rounds. One number is a power of two, the others are
-// not.
+// With 17, 32 and 19 domains, the domains notify one another in rounds. 32 is a power of two. 17 and 19 are not powers
+// of two.
 TEST(sync, a_barrier_of_many_domains_makes_everything_visible) {
   for (const int n : {17, 32, 37}) {
     pe_set pes(n, {.domain = n == 37 ? 2 : 1});

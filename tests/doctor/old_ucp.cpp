@@ -1,5 +1,5 @@
-// A libucp.so.0 that is too old for pgas, like the libraries of distributions of 2020. Only its version is queried,
-// because it may lack the functions that are looked up later.
+// A libucp.so.0 that is too old for pgas, like the libraries of distributions of 2020. pgas queries only the version,
+// because an old library can lack the functions that pgas looks up later.
 extern "C" __attribute__((visibility("default"))) void ucp_get_version(unsigned* major, unsigned* minor,
                                                                        unsigned* release) {
   *major = 1;

@@ -12,7 +12,8 @@ import sys
 
 import hosts
 
-# Prefixes of variables that the program gets, because processes on the other host have a separate environment.
+# Environment variables with these prefixes are passed to the program, because processes on the other host have a
+# separate environment.
 FORWARDED = ("PGAS_", "UCX_", "ASAN_", "TSAN_", "UBSAN_", "LSAN_", "GTEST_", "LD_LIBRARY_PATH")
 
 

@@ -1,6 +1,6 @@
-// Memory and collectives while streams are being captured into CUDA graphs, on a GPU heap: run with any number of PEs.
-// The driver is the driver of the tests or of a GPU. Five tests have the names of public threads about symmetric memory
-// in graphs (docs/graphs.md).
+// Memory and collectives while streams are being captured into CUDA graphs, on a GPU heap. The tests run with any
+// number of PEs, and with the CUDA driver of a GPU or the fake driver of the tests. Five tests have the names of public
+// issue threads about symmetric memory in graphs (docs/graphs.md).
 #include <cuda.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ class captured_stream {
     return graph(result);
   }
 
-  /// Makes this stream wait for the work of another. During a capture of the other stream this stream joins the
+  /// Makes this stream wait for the work of stream `other`. If `other` is being captured, this stream joins the
   /// capture.
   void wait_for(const captured_stream& other) {
     CUevent event = nullptr;
@@ -313,8 +313,8 @@ TEST_P(Capture, the_default_stream_beside_a_capture_is_refused_with_the_remedy) 
 
 // ---- the public threads
 
-// sglang#36943: the registration of a new segment deadlocked when the pool of one engine grew at run time. Here
-// segments are added while graphs of all PEs are enqueued, from another thread than the thread that launches them.
+// sglang#36943: the registration of a new segment deadlocked when the pool of one engine grew at run time. Here the
+// heap of each PE gets new segments while launches of graphs are enqueued.
 TEST_P(Capture, sglang_36943_the_heap_grows_at_run_time) {
   summands sum(9);
   const graph replayed = own.capture(GetParam(), [&] { sum.reduce(*own.stream); });
@@ -352,7 +352,8 @@ TEST(CaptureOfDifferentMemory, sglang_34230_is_an_error_that_names_the_pe) {
   ASSERT_TRUE(thrown.has_value());
   EXPECT_EQ(thrown->code(), code::asymmetric_call) << thrown->what();
   EXPECT_NE(std::string(thrown->what()).find("PE "), std::string::npos) << thrown->what();
-  // pgas reports the failure before the kernels have ended, and a graph in use is not destroyed.
+  // pgas reports the failure before the kernels have ended. A graph must not be destroyed while it is in use, so the
+  // test waits for the kernels.
   while (driver::get().query(native) == CUDA_ERROR_NOT_READY) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -380,7 +381,8 @@ TEST_P(Capture, sglang_33037_memory_of_a_capture_has_the_same_offset_and_lives_o
   }
 }
 
-// sglang#29946: an all-reduce was right when it was called and wrong when a graph replayed it, beside other calls.
+// sglang#29946: an all-reduce gave right results when a program called it. It gave wrong results when a graph replayed
+// it between other calls.
 TEST_P(Capture, sglang_29946_replays_and_calls_in_turn_are_right) {
   summands sum(11);
   summands eager(12);
@@ -404,7 +406,8 @@ TEST_P(Capture, sglang_29946_replays_and_calls_in_turn_are_right) {
   }
 }
 
-// vllm#54626: a window was registered during a capture, which failed on all ranks. Here a registration works.
+// vllm#54626: the registration of a window during a capture failed on all ranks. Here the registration of memory
+// succeeds.
 TEST_P(Capture, vllm_54626_memory_is_registered_in_a_capture) {
   const pgas::shared_memory memory = pgas::shared_memory::make({world().device()}, 4 * MiB);
   summands sum(13);

@@ -90,8 +90,8 @@ TEST(Pace, a_pe_that_leaves_at_once_is_reached_until_all_leave) {
   world.leave();
 }
 
-/// The left neighbour sends five words, each by a different call. A barrier of the host has no effect on memory, so the
-/// data must be visible because the calls have returned.
+/// The left neighbour sends five words, each by a different call. The sync of the host does not complete the calls. The
+/// data must be visible because each call has completed before it returned.
 TEST(Pace, what_has_returned_is_there) {
   pgas::world world = pgas::world::join();
   const int right = (world.my_pe() + 1) % world.n_pes();

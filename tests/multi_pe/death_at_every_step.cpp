@@ -30,7 +30,7 @@ int my_number = -1;
 int report = -1;
 bool dies_here = false;
 std::string last_step;  // the step of joining at which the victim dies
-int steps_left = -1;    // the number of remaining steps with that name
+int steps_left = -1;    // the number of steps with the name `last_step` that remain before the death
 
 long long now_ns() {
   timespec time{};

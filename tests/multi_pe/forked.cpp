@@ -1,5 +1,5 @@
-// PEs that fork. A child ends normally, with a world, a team, a stream and memory of static duration. The child is not
-// part of its parent's world, and does not affect that world.
+// PEs that fork. A world, a team, a stream and memory are static objects, which a child also has. The child
+// nevertheless ends normally. The child is not part of its parent's world, and does not affect that world.
 #include <sys/wait.h>
 #include <unistd.h>
 

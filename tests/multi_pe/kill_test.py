@@ -15,7 +15,8 @@ from leftovers import alive, leftovers
 
 PES = 4
 LIMIT = 2.0  # seconds from the death to each survivor's report
-# Milliseconds. The release of GPU memory takes longer.
+# The longest time in milliseconds that a PE needs to leave the failed world. The release of GPU memory takes longer
+# than the release of host memory.
 LONGEST_LEAVE = 200 if os.environ.get("PGAS_HEAP") == "host" else 1000
 
 

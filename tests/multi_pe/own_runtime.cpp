@@ -1,7 +1,7 @@
 // A program and a library that have different copies of the C++ runtime. After the program has caught an error of the
-// library, the library's copy of the runtime still counts an exception in flight, and the program's copy counts one too
-// few. Objects must be destroyed as if no exception were in flight, on every thread, and an exception of the program
-// must still end the world.
+// library, the library's copy of the runtime still counts an exception in flight, and the program's copy counts one
+// exception too few. Objects must be destroyed as if no exception were in flight, on every thread, and an exception of
+// the program must still end the world.
 //     own_runtime caught | thrown
 #include <cstdio>
 #include <stdexcept>

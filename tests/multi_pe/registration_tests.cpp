@@ -115,7 +115,8 @@ TEST_F(TeamRegistration, of_the_same_memory_with_a_team_and_with_all_has_two_end
   use(half, static_cast<std::int64_t*>(of_half.data()), memory);
   of_half.release();
   EXPECT_EQ(pgas::collect_released(half), 1u);
-  // The word to which team operations add is set to 0 between two barriers, because from then on other PEs write to it.
+  // Team operations add to one word. This PE sets the word to 0 between two barriers, because other PEs write to the
+  // word after the second barrier.
   world.barrier_all();
   pgas::p(world, static_cast<std::int64_t*>(of_all.data()) + 2, std::int64_t{0}, me);
   world.barrier_all();

@@ -210,7 +210,8 @@ TEST_F(Team, by_list_in_any_order) {
     ASSERT_EQ(static_cast<bool>(team), has(some, me));
     if (team) {
       use(team, some);
-      const pgas::team inner = team.split_list(std::vector<int>{2, 0});  // by numbers of the team: PEs 1 and 3
+      const pgas::team inner = team.split_list(std::vector<int>{2, 0});  // members 2 and 0 of the team, which are PEs 1
+                                                                         // and 3 of the world
       ASSERT_EQ(static_cast<bool>(inner), me == 1 || me == 3);
       if (inner) use(inner, {1, 3});
     }

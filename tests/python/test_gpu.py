@@ -24,7 +24,7 @@ def a_gpu():
 def test_arrays_and_operations(library, n):
     pytest.importorskip(library)
     program = os.path.join(os.path.dirname(__file__), "pe", "gpu.py")
-    # Otherwise JAX would reserve three quarters of the GPU's memory for each PE.
+    # Without XLA_PYTHON_CLIENT_PREALLOCATE=false, JAX would reserve three quarters of the GPU's memory for each PE.
     job = run([*launcher(n), program, library], timeout=300, PGAS_HEAP="cuda", XLA_PYTHON_CLIENT_PREALLOCATE="false")
     assert job.status == 0 and job.out.count("is content") == n, job.out + job.err
     print(job.out)

@@ -337,7 +337,8 @@ def test_shift(build, cuda, tmp_path):
     assert [each.communicate(timeout=60)[0] for each in jobs] == ["0 of 2: 1\n", "1 of 2: 1\n"]
 
 
-# The parts that the programs of docs/sharing.md leave out, for the host heap, where a kernel is a function.
+# The programs of docs/sharing.md leave out some parts. This text contains these parts for the host heap, where a kernel
+# is a function.
 BESIDE = """
 #include <pgas/pgas.hpp>
 #include <pgas/shared_memory.hpp>

@@ -27,7 +27,7 @@ inline constexpr fences fences_here = fences::lasting;
 #endif
 
 struct mismatch {
-  std::uint32_t first;  ///< the operations of the segment after which the error was found
+  std::uint32_t first;  ///< the first operation of the segment; the error was found after the segment
   std::uint32_t last;
   std::string text;
 };

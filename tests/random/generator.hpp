@@ -16,7 +16,7 @@
 
 namespace pgas_random {
 
-/// The members of a team, by the world's numbers.
+/// The members of a team, as PE numbers of the world.
 struct team_plan {
   std::vector<int> members;
   int start = 0;
@@ -78,7 +78,8 @@ class generator {
   [[nodiscard]] std::uint32_t pick_offset(std::uint32_t bytes, std::uint32_t alignment);
   /// Chooses the caller of a call that orders all operations of the actor since its last ordering call.
   [[nodiscard]] caller pick_covering(int actor);
-  /// As above, for a synchronization of a team. The caller can be the whole grid if the channel belongs to the grid.
+  /// Chooses the caller of a synchronization of a team, which orders all operations of the actor since its last
+  /// ordering call. The caller can be the whole grid if the channel belongs to the grid.
   [[nodiscard]] caller pick_meeting(int actor);
   [[nodiscard]] caller pick_caller() { return by_grid_ ? caller::grid : static_cast<caller>(pick(3)); }
   /// Chooses one of a few words that many actors update.
@@ -142,7 +143,7 @@ class generator {
   std::vector<caller> pending_;
   std::vector<std::vector<sent>> signals_;  ///< by PE, by word
   std::vector<std::vector<std::uint64_t>>
-      known_;  ///< by actor and word: the value that the actor knows the word to have reached
+      known_;  ///< for each actor and word: the actor knows that the word has reached this value
   std::vector<std::vector<instruction>> lists_;
   std::vector<std::vector<word_set>> word_sets_;
   std::vector<std::uint32_t> n_listed_;  ///< the number of lists of each PE in the segment

@@ -93,7 +93,7 @@ std::uint8_t generator::choose_update(instruction& i, int pe) {
     i.value = bits_of(i.type, number);
     chosen = choices[stays_exact(i.type, pe, i.dst, number) ? pick(most != 0 ? 4 : 6) : 1];
     if (chosen.plain == opcode::atomic_inc) chosen = choices[2];
-    if (most != 0 && chosen.plain == opcode::atomic_set) chosen.fetching = chosen.plain;  // these types have no swap
+    if (most != 0 && chosen.plain == opcode::atomic_set) chosen.fetching = chosen.plain;  // 16-bit types have no swap
   }
   if (chosen.plain == opcode::atomic_compare_swap) {
     const std::uint64_t now =

@@ -22,7 +22,8 @@ void generator::take_all(const std::vector<int>& members, std::vector<instructio
     push(members[k], calls[k]);
   }
   model_.apply(calls, pes);
-  // These collectives order only the data that they move: each member knows its own part.
+  // A collective that only moves data orders no other accesses. So a block acquires only the accesses that the calling
+  // block of its own member has made or seen.
   for (std::size_t k = 0; k < members.size(); ++k) {
     const bool by_grid = calls[k].by == caller::grid;
     const history::clock seen = history_.release(members[k]);
@@ -132,7 +133,7 @@ bool generator::try_move(int actor) {
     const place from{pe, call.src, read};
     if (!in_place && call.src < dst + written && dst < call.src + read) return false;
     if (!history_.allowed(members[k], from, access::read)) return false;
-    // Any member may write to this memory as soon as it calls.
+    // Any member may write to this memory as soon as this member calls the collective.
     for (const int member : members) {
       if (!history_.allowed(member, {pe, dst, written}, access::remote_write)) return false;
     }

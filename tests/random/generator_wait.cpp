@@ -51,7 +51,7 @@ bool generator::try_wait_set(int actor) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   word_set set{};
   bool waits_in_vain = false;
-  history::clock common{};  // what the waiting block has seen, whichever word ended the wait
+  history::clock common{};  // the accesses that the block has seen after the wait, no matter which word ended the wait
   common.fill(0xffff);
   std::vector<history::clock> each;
   for (std::uint32_t k = 0; k < i.count; ++k) {
@@ -60,7 +60,7 @@ bool generator::try_wait_set(int actor) {
     value = i.value;
     if (vector) value = chance(3) ? never : word.value - std::min<std::uint64_t>(word.value, chance(3) ? pick(5) : 0);
     const bool holds = word.value >= value;
-    // If all words are compared with one common value, words that may or may not reach this value are left out.
+    // If all words are compared with one common value, words that do not certainly reach this value are left out.
     if (chance(4) || (!holds && (all || !vector))) set.status[k] = static_cast<std::int32_t>(1 + pick(9));
     if (set.status[k] != 0) continue;
     if (!holds) {

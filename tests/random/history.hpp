@@ -47,7 +47,8 @@ class history {
   /// The clock that an actor acquires when it sees a release that `who` makes now: all accesses that `who` has made or
   /// seen so far.
   [[nodiscard]] clock release(int who);
-  /// As above for a relaxed signal: all accesses that `who` has made or seen before its last fence.
+  /// The clock that an actor acquires when it sees a relaxed signal that `who` sends now: all accesses that `who` made
+  /// or saw before its last fence.
   [[nodiscard]] const clock& last_fence(int who) const { return actors_[index(who)].fenced_view; }
   /// Invalidates last_fence(), for tools in which a fence is valid only until more data is written.
   void forget_fence(int who) { actors_[index(who)].fenced_view = {}; }
@@ -60,11 +61,13 @@ class history {
     std::uint16_t now = 1;
     std::uint16_t fenced = 1;   ///< the last fence; it orders the actor's earlier operations before its later writes
     std::uint16_t quieted = 1;  ///< the last quiet; it orders the actor's earlier operations before its later reads
-    clock seen{};               ///< by other actor: the time before which this actor has seen its operations
+    clock seen{};               ///< for each other actor, a time: this actor has seen the other actor's operations
+                                ///< before this time
     clock fenced_view{};
   };
   struct cell {
-    clock wrote{};  ///< the time of each actor's last write; 0: none, or one that a later access replaces
+    clock wrote{};  ///< the time of each actor's last write; 0: the actor has not written, or a later access replaced
+                    ///< the write
     clock read{};
     clock base{};  ///< the accesses before the first commuting write; every commuting write must come after them
     bool local = false;

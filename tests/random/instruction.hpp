@@ -142,7 +142,7 @@ struct instruction {
   opcode what;
   caller by;
   element type;
-  std::uint8_t team;  ///< the team in whose numbers `pe` is given, or the team of the barrier or collective
+  std::uint8_t team;  ///< the team whose numbering `pe` uses; for a barrier or a collective, the team that calls it
   std::int32_t pe;    ///< for a collective, the root
   std::uint32_t dst;
   std::uint32_t src;  ///< for a wait for several words, the index of the block's word set
@@ -154,8 +154,9 @@ struct instruction {
   pgas::signal_op how;
   pgas::cmp compare;
   std::uint32_t number;     ///< the number of the operation in the program, for people
-  std::uint64_t value;      ///< for a 16-byte value, the first half; the kind of reduction; the elements of a block
-  std::uint64_t condition;  ///< for compare_swap; for a 16-byte value, the second half
+  std::uint64_t value;      ///< the operand; for a 16-byte value, the first half; for a reduction, its kind; for a list
+                            ///< or a strided copy of blocks, the number of elements of a block
+  std::uint64_t condition;  ///< for compare_swap, the expected value; for a 16-byte value, the second half
 };
 static_assert(sizeof(instruction) == 64);
 
@@ -183,7 +184,8 @@ struct word_set {
   /// A mask with a bit for each requested word. If the bit is set, the word satisfies the comparison at some time,
   /// otherwise at no time.
   std::uint32_t certain;
-  std::uint32_t known;        ///< the words of `certain` that the block has seen satisfy the comparison
+  std::uint32_t known;        ///< a part of `certain`: before the wait, the block already knows that these words
+                              ///< satisfy the comparison
   std::size_t indices[most];  ///< memory for the result
 };
 
@@ -193,7 +195,7 @@ inline constexpr std::uint32_t n_teams = 6;
 /// The memory of a program: an arena of raw bytes and some words on each PE.
 struct places {
   static constexpr std::uint32_t arena_bytes = 24 * 1024;
-  static constexpr std::uint32_t guard_bytes = 256;  ///< on each side of the arena
+  static constexpr std::uint32_t guard_bytes = 256;  ///< the bytes of the guard on each side of the arena
   static constexpr unsigned char guard_byte = 0xa5;
   static constexpr std::uint32_t most_blocks = 16;  ///< the largest number of blocks of all PEs together
   /// Words that are written with put_signal. Each word has one writing block, and its index is the number of the block.

@@ -33,7 +33,7 @@ struct interpreter {
     return reinterpret_cast<T*>(arena.at(ctx) + offset);
   }
 
-  /// Calls f(group) with the group that makes the call. Synchronizes only as the group does.
+  /// Calls f(group) with the group that makes the call. This function itself synchronizes no threads.
   template <class Block, class F>
   PGAS_FN static void as_caller(const instruction& i, const Block& block, const F& f) {
     if (i.by == caller::thread) {

@@ -119,7 +119,8 @@ void report(const char* program, const program_choice& failed, const mismatch& f
 int run_all(const char* program, const options& wanted) {
   const bool timed = wanted.seed == 0 && wanted.total == 0;
   const auto until = timed ? clock_type::now() + std::chrono::seconds(wanted.seconds) : clock_type::time_point::max();
-  // A wait may be for a PE that executes thousands of proxied fetches, which takes many seconds on a busy machine.
+  // A PE can execute thousands of proxied fetches while another PE waits for it. On a busy machine, the fetches take
+  // many seconds.
   const std::chrono::seconds patience(wanted.total == 0 ? 60 : 600);
   std::uint64_t seed = wanted.seed;
   if (seed == 0) seed = std::random_device{}() & 0x7fffffff;
@@ -148,7 +149,8 @@ int run_all(const char* program, const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Loads all kernels at the start, so that no kernel is loaded while another kernel waits for that kernel.
+  // Loads all kernels at the start. Otherwise CUDA would load a kernel while a running kernel waits for the kernel that
+  // is being loaded.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // prevents the streams of several PEs from waiting for one another
   const std::optional<options> wanted = read_options(argc, argv);

@@ -33,7 +33,7 @@ class model {
   /// @param domain the number of neighbours in a domain
   model(int n_pes, int domain);
 
-  /// Executes an operation of PE `me` on PE `pe`, both by the world's numbers.
+  /// Executes an operation of PE `me` on PE `pe`. Both numbers are PE numbers of the world.
   void apply(const instruction& i, int me, int pe);
   /// Executes a collective, given each member's call.
   void apply(std::span<const instruction> calls, std::span<const int> members);

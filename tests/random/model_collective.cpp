@@ -30,7 +30,7 @@ void model::combine(std::span<const instruction> calls, std::span<const int> mem
     for (std::uint32_t e = 0; e < first.count * blocks; ++e)
       from[k].push_back(load<T>(members[k], calls[k].src + e * std::uint32_t{sizeof(T)}));
   }
-  // The combined elements of the members before `last` in that order.
+  // Combines element `e` of the first `last` members in `order`.
   const auto combined = [&](std::size_t e, std::size_t last) {
     T result{};
     for (std::size_t k = 0; k < last; ++k) {

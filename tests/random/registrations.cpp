@@ -25,12 +25,13 @@ using pgas_world_test::run_worlds;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr int steps = 300;
 constexpr std::size_t most_teams = 5;
-constexpr std::size_t most_registered = 12;  ///< of all teams together, because the slots of small worlds are small
+constexpr std::size_t most_registered = 12;  ///< the limit for all teams together; the limit is small because the slots
+                                             ///< of small worlds are small
 
 /// One registration as all PEs know it, and this PE's part.
 struct entry {
   std::size_t bytes = 0;
-  std::set<int> released_by;  ///< the PEs that have released the registration, by the world's numbers
+  std::set<int> released_by;  ///< the PEs that have released the registration, as PE numbers of the world
   std::shared_ptr<shared_memory> memory;
   registration alias;
   std::uint64_t* cells = nullptr;

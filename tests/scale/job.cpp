@@ -1,5 +1,5 @@
 // A job for measure.py. It joins, allocates, calls barriers and leaves. With an argument, one PE is killed, and the
-// other PEs name it.
+// other PEs report the number of this PE.
 //     job [PE that is killed, or -1 [PEs of a pretended host]]
 #include <signal.h>
 

@@ -43,7 +43,7 @@ split_call call_of(split_call::kind what, int start, int stride, int size) {
   return call;
 }
 
-/// The splits of `n` PEs whose result depends only on the arguments.
+/// Splits of a team of `n` PEs. The result of each split depends only on the arguments of the call.
 std::vector<one_split> computed_splits(int n) {
   std::vector<int> reversed(static_cast<std::size_t>(n));
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -59,7 +59,7 @@ class split_growth : public testing::TestWithParam<int> {
     for (int pe = 0; pe < world_.n(); ++pe) world_.make_group(pe, of_world, world_.whole());
   }
 
-  /// Compares the arguments of all PEs as split() does. @return the value that each PE receives.
+  /// Compares the arguments of all PEs, in the same way as split(). @return the value that each PE receives.
   std::vector<blob> agree(const std::function<blob(int pe)>& value_of) {
     const std::uint64_t identity = 1;
     for (int pe = 0; pe < world_.n(); ++pe) {

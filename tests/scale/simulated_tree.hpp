@@ -31,10 +31,12 @@ struct latency_model {
 };
 
 struct traffic {
-  std::uint64_t messages = 0;  ///< messages over links; a message that is passed on counts on each link
+  std::uint64_t messages = 0;  ///< the number of messages over links; a message that is passed on is counted on each
+                               ///< link
   std::uint64_t bytes = 0;
   std::uint64_t most_bytes_on_link = 0;  ///< the largest number of bytes on a link in one direction
-  int longest_chain = 0;                 ///< messages of a chain, in which each message causes the next one
+  int longest_chain = 0;                 ///< the number of messages of the longest chain; each message of a chain
+                                         ///< causes the next message
   std::chrono::nanoseconds time{0};
 };
 
@@ -62,7 +64,7 @@ class simulated_world {
   void run();
   /// The result of the last collective that a PE has begun. Empty if the collective is not complete.
   [[nodiscard]] std::optional<blob> take(int pe, std::uint64_t id);
-  /// Whether take() has returned this result.
+  /// Whether take() has returned the result of the last collective.
   [[nodiscard]] bool taken(int pe, std::uint64_t id) const { return node(pe).taken.contains(id); }
   [[nodiscard]] bool abandoned(int pe, std::uint64_t id) const;
   [[nodiscard]] group_exchange& group(int pe, std::uint64_t id);

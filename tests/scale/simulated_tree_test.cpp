@@ -199,7 +199,7 @@ TEST_P(seeds, collectives_of_groups_that_overlap_end_on_all_pes_that_live) {
         const std::optional<blob> result = world.take(pe, id);
         any_open = any_open || !result;
         EXPECT_EQ(number(result.value_or(number(sum))), sum) << "PE " << pe << ", group " << id;
-        // If a PE between two members is dead, the members receive the failure of the world instead.
+        // If a PE between two members is dead, the members receive the failure of the world instead of a result.
         EXPECT_TRUE(result || !dead.empty()) << "PE " << pe << ", group " << id << ", round " << round;
       }
       for (const int pe : id == 0 && any_open ? groups[id] : std::vector<int>())

@@ -162,7 +162,7 @@ void graph(side& s) {
   }
   PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.record(s.stream); }));
   if (!s.maker) {
-    // The host records, because the captured record has not run.
+    // The maker's host sets the value 1, because the captured record of the value 10 has not run.
     s.forward.wait_host(1);
     PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.wait(s.stream); }));
   } else {

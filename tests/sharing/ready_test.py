@@ -33,7 +33,8 @@ def main():
                 sys.exit(77)
             os.environ["PGAS_SOCKET_DIR"] = folder
         killing = mode.startswith("kill-")
-        # Kernels of two programs alternate on a GPU every few milliseconds, so a torn block must last longer than that.
+        # Kernels of two programs alternate on a GPU every few milliseconds, so a torn block must exist for longer than
+        # a few milliseconds.
         filler = start("fill", file, rounds, 10**6 if killing else 25 if mode == "none" else 2)
         taker = None
         try:

@@ -39,7 +39,7 @@ class NotRun:
         self.words = words
 
 
-# The blocks of each page, in order. A text is the name of the test below.
+# The blocks of each page, in order. An entry that is a text is the name of the test below that runs the block.
 BLOCKS = {
     "CONTRIBUTING.md": ["doc_block"],
     "SECURITY.md": [Runs("hello from PE 1", then="pgasrun -n 2 ./app")],

@@ -29,8 +29,8 @@ class ManualPages(unittest.TestCase):
             page = printed(*words, "--man")
             for reader in filter(shutil.which, LINTS):
                 found = feed(LINTS[reader], page)
-                # Pages have no date, because a version has no date, and with the day of the build the pages of two
-                # builds would differ.
+                # Pages have no date, because a version has no date. With the date of the build, the pages of two builds
+                # would differ.
                 complaints = [line for line in found.stdout.splitlines() if "missing date" not in line]
                 self.assertEqual(complaints, [], f"{words}: {reader}")
 

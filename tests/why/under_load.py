@@ -43,7 +43,8 @@ def job_of(pid: int) -> str:
     for name in names:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as to:
             try:
-                # No PE is queried, because other jobs of this machine start and end, and some are stopped.
+                # This code connects to a PE and does not query it, because a PE of another job can end, or can be
+                # stopped and never answer.
                 to.connect("\0" + name)
                 owner = to.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             except OSError:
@@ -101,7 +102,8 @@ def main() -> int:
     pids: list[int] = []
     askers: list[Asker] = []
     allowed = threading.Event()
-    # by whether the job was queried: wall time, CPU time, CPU time of answers
+    # for True, the times while the job was queried, and for False, the times while the job was not queried. Each row is
+    # wall time, CPU time, CPU time of answers
     rows: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
     before = (0.0, 0.0, 0.0)
 

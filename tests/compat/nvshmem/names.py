@@ -130,7 +130,7 @@ class Interface:
         self.unit.write_text(UNIT + "#include <cstddef>\n#include <cstdio>\n"
                              'static void say(const char* what, long long value) { printf("%s = %lld\\n", what, value); }\n'
                              "int main() {\n" + "\n".join(lines) + "\n}\n", encoding="utf-8")
-        # Compiled as C++ only, because device code and a library are not needed.
+        # The program is compiled as C++ only, because it needs neither device code nor a library.
         run([*self.compiler, "-x", "c++", "-DNVSHMEM_HOSTLIB_ONLY", str(self.unit), "-o", str(program)])
         return dict(line.split(" = ") for line in run([str(program)]).splitlines())
 

@@ -1,4 +1,5 @@
-// Functions without a type: queries, order, barriers, signals, and functions of a single type.
+// Tests functions that do not exist for several types: queries, order, barriers, signals, and functions of a single
+// type.
 #include <cstdio>
 
 #include "bench.hpp"
@@ -99,8 +100,8 @@ __global__ void send(call c) {
                   : 0;
 }
 
-/// Rounds in which each thread stores data just before the call. Threads with high ranks are late, and the program
-/// calls no sync. Counts old elements.
+/// Makes rounds in which each thread stores an element just before the call that sends the elements. Threads with high
+/// ranks are late, and the program calls no sync. Counts the received elements that are old.
 __global__ void send_late(call c) {
   auto* const out = const_cast<std::uint64_t*>(static_cast<const std::uint64_t*>(c.source));
   auto* const in = static_cast<std::uint64_t*>(c.dest);
@@ -176,7 +177,7 @@ __global__ void only_here(call c) {
 #endif
 
 #if defined(PGAS_COMPAT_ONLY)
-/// Tests regions of blocks, and counts the errors.
+/// Tests the regions that blocks start, and counts the errors.
 __global__ void be_in_regions(call c) {
   nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
   if (blockIdx.x % 2 == 0) attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
@@ -196,8 +197,9 @@ __global__ void be_in_regions(call c) {
   if (wrong != 0) atomicAdd(reinterpret_cast<unsigned long long*>(c.result), 1ull);
 }
 
-/// Copies with sizes and groups for which lent memory can or cannot be used. Also copies from lent memory, and copies
-/// to lent memory. `c.n` is the size, and `c.which` selects the caller.
+/// Makes copies with sizes and groups for which lent memory can be used, and with sizes and groups for which lent
+/// memory cannot be used. Also makes copies from lent memory, and copies to lent memory. `c.n` is the size, and
+/// `c.which` selects the caller.
 __global__ void copy_by_lent(call c) {
   extern __shared__ __align__(128) char room[];
   char* const tile = room + c.op;  // after the lent memory
@@ -277,7 +279,7 @@ void check_barriers(bench& b) {
         *c.result == 1000 + static_cast<std::uint64_t>(which * 16 + b.left()));
     b.barrier();
   }
-  // The same operations called by the host, and on the stream.
+  // The host also calls these operations, and enqueues them on the stream.
   for (int which = 0; which < 8; ++which) {
     const std::uint64_t value = 2000 + static_cast<std::uint64_t>(which * 16);
     auto* const word = reinterpret_cast<std::uint64_t*>(b.dest);

@@ -43,8 +43,9 @@ struct tile_shape {
   }
 };
 
-/// The strides of a tensor. `second` and `first`: this dimension is contiguous, and the compiler knows that.
-/// `unbounded`: the second dimension is contiguous, but the compiler does not know that, and there are no boundaries.
+/// The strides of a tensor. `second`: the second dimension is contiguous. `first`: the first dimension is contiguous.
+/// In both cases, the compiler knows the contiguous dimension. `unbounded`: the second dimension is contiguous, but the
+/// compiler does not know this, and there are no boundaries.
 enum class kind { second, first, unbounded };
 
 template <class T>
@@ -59,7 +60,8 @@ struct tile_calls {
   sym<T> src;
   findings found;
 
-  /// @param f called with a layout for these rows and columns, and with the first and last coordinates of the tile
+  /// @param f is called with a tensor of the source, a tensor of the destination, and the first coordinates and the end
+  /// coordinates of the tile
   template <class F>
   PGAS_FN void with_tensors(T* from, T* to, int dst_rows, int dst_columns, F f) const {
     using namespace nvshmemx;
@@ -281,7 +283,7 @@ void check_tiles(call what) {
       for (const kind tensors : {kind::second, kind::first, kind::unbounded}) {
         for (const caller by : {caller::thread, caller::warp, caller::warpgroup, caller::block}) {
           ++turn;
-          if (asked_domain() != 0 && turn % 4 != 0) continue;  // fewer cases, because each piece is a command
+          if (asked_domain() != 0 && turn % 4 != 0) continue;  // fewer cases, because each piece of a tile is a command
           pe_set pes(members.n_pes);
           guarded<T> dst(pes, dst_elements, turn % 4 == 3 ? 1 : 0);
           guarded<T> src(pes, src_elements, turn % 8 == 7 ? 1 : turn % 8 == 5 ? 2 : 0);
@@ -327,7 +329,8 @@ TEST(tile, of_float) { check_every_call<float>(); }
 TEST(tile, of_half) { check_every_call<half_number>(); }
 TEST(tile, of_bfloat16) { check_every_call<bfloat16_number>(); }
 
-/// Shapes that the compiler knows, one dimension, and more than two dimensions; also calls that are refused.
+/// Tests shapes that the compiler knows, tensors with one dimension, tensors with more than two dimensions, and calls
+/// that are refused.
 struct other_calls {
   sym<float> dst;
   sym<float> src;

@@ -34,7 +34,7 @@ __global__ void next_operands(int* src) {
   for (size_t i = threadIdx.x; i < count; i += blockDim.x) ++src[i];
 }
 
-/// Counts the wrong values in the next run of a chain.
+/// Counts the wrong values that a run of a chain has computed, and increments the number of runs.
 __global__ void check(const int* sums, const int* all, int first, int n, int* runs, int* wrong) {
   const int run = *runs + 1;
   for (size_t i = threadIdx.x; i < count; i += blockDim.x) {

@@ -1,4 +1,4 @@
-// Regions of blocks: the functions for kernels, called by blocks on the CPU.
+// Tests regions of blocks. Blocks on the CPU call the functions that kernels call.
 #include "pgas/compat/nvshmem/block_region.h"
 
 #include <gtest/gtest.h>

@@ -6,9 +6,10 @@
 extern "C" {
 void fake_driver_set_busy(bool busy);
 void fake_driver_set_capturing(bool capturing);
-/// Simulates the state after a kernel that has used an illegal address: each call of the context fails.
+/// Simulates the state after a kernel has used an illegal address: each query of a stream fails.
 void fake_driver_set_failed(bool failed);
-/// Simulates another thread that begins a capture between the two queries: only a query of the stream fails.
+/// Simulates another thread that begins a capture after this thread has asked whether the stream is being captured:
+/// only a query of the stream fails.
 void fake_driver_set_capture_begun(bool begun);
 /// The number of queries of the stream.
 int fake_driver_queries();

@@ -129,7 +129,7 @@ TEST(NvshmemInit, with_a_unique_id_and_attributes_that_nobody_initialized) {
   nvshmemx_uniqueid_t id = hand_out_id(&me, &n);
   nvshmemx_init_attr_t attr;
   memset(&attr, 0xa5, sizeof attr);
-  // The ranks are in reverse order, so that the test would detect another bootstrap.
+  // The ranks are in reverse order, so that the test detects if another bootstrap assigns the ranks.
   const int rank = me == 0 ? 0 : n - me;
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(rank, n, &id, &attr), 0);
   ASSERT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), 0);

@@ -36,7 +36,8 @@ TEST(NvshmemNames, statuses_have_names) {
   for (const char* const name : nvshmemx_status_strings) EXPECT_STREQ(name, nvshmemx_status_string(number++));
 }
 
-/// NVSHMEM's headers have the same initial values, so a program that sets only some members gets the same result.
+/// The initial values of the structs are the initial values in NVSHMEM's headers. So a program that sets only some
+/// fields gets the same result as with NVSHMEM.
 TEST(NvshmemNames, versions_of_attributes_are_set_alone) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   EXPECT_EQ(attr.version, NVSHMEM_INIT_ATTR_V2_IDENTIFIER);

@@ -1,4 +1,5 @@
-// Regions of the host's threads, counters, 16-bit words, and teams: the additional functions of NVSHMEM 3.8.
+// Tests the functions that NVSHMEM 3.8 adds: regions of host threads, counters that can be reset, atomic operations on
+// 16-bit words, and teams for multicast.
 #include <thread>
 
 #include "support.hpp"

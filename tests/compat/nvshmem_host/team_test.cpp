@@ -168,8 +168,8 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   do ++config.uniqueid;
   while (make(me) == 0 && teams.size() < 1000);
   EXPECT_LT(teams.size(), 1000u);
-  // The call is repeated immediately: first with the same indices, then in reverse order. Other PEs may not know of the
-  // failure yet.
+  // The call is repeated immediately: first with the same indices, then in reverse order. At this time, other PEs do
+  // not always know of the failure.
   EXPECT_EQ(make(me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(make(n - 1 - me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   nvshmem_team_destroy(teams.back());

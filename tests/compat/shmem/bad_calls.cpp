@@ -1,4 +1,4 @@
-// Passes invalid arguments to functions without a status. Each call ends all PEs.
+// Passes invalid arguments to functions that return no status. Each call ends all PEs.
 #include "../bad_calls.hpp"
 
 #include <shmem.h>

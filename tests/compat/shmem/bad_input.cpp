@@ -1,5 +1,5 @@
 // Passes invalid arguments to functions that return a status or a pointer. The functions return nonzero or null, log no
-// error, and leave the world usable. bad_calls.cpp tests functions without a status.
+// error, and leave the world usable. bad_calls.cpp tests functions that return no status.
 #include <shmem.h>
 
 #include <cstdint>

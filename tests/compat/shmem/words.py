@@ -93,8 +93,8 @@ def atomics(lists, names):
     return [line for test in types.values() for line in test.text()], [f"atomics_{name}" for name in types]
 
 
-# Returns calls and their results. The words are 10, 20, 30, 40, and `status` excludes the second word. `some` also
-# returns indices.
+# Returns lines of C that call functions and check the results. The words are 10, 20, 30, 40, and `status` excludes the
+# second word. The functions with `some` in their names also return indices.
 def tests_of(name: str, call) -> list[str]:
     lines = []
 

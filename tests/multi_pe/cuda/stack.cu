@@ -51,8 +51,8 @@ bool beside_a_spinning_kernel(const char* what, std::uint64_t* flag, std::uint64
 
 int run(bool low_limit) {
   must(cudaSetDevice(0), "the GPU");
-  // Programs that need the memory of stacks for other data also lower this limit. With the low limit, no kernel of the
-  // library has a large enough stack by chance.
+  // A program that needs the memory of stacks for other data can lower CUDA's stack limit. With the low limit, no
+  // kernel of the library has a large enough stack by chance.
   if (low_limit) must(cudaDeviceSetLimit(cudaLimitStackSize, 16), "lowering the limit");
   pgas::world world = pgas::world::join();
   constexpr std::size_t n = 1000;

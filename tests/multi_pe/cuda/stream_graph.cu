@@ -1,6 +1,6 @@
 // Every operation on streams, captured in a CUDA graph and replayed 1000 times. In each replay one kernel of the graph
-// makes new data, and another kernel checks the results. During the capture, in the strictest mode, calls that cannot
-// be captured are refused, and unrelated calls work. Neither affects the capture.
+// makes new data, and another kernel checks the results. The capture uses the strictest mode. During the capture, calls
+// that cannot be captured are refused, and unrelated calls work. Neither kind of call affects the capture.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -38,7 +38,7 @@ __host__ __device__ std::uint32_t word_of(std::uint32_t pe, std::uint64_t round,
 constexpr std::uint32_t list_blocks = 25;
 constexpr std::uint32_t block_words = 7;
 
-/// All memory of the graph. `values` contains the values that the waits of this round wait for.
+/// All memory of the graph. `values` contains the values for which the waits of the current round wait.
 struct buffers {
   progress* state;
   std::uint32_t* outbox;         // GPU memory
@@ -46,7 +46,7 @@ struct buffers {
   std::uint32_t* pinned_inbox;
   std::uint64_t* values;
   std::uint64_t* fetched;
-  std::uint32_t* inbox;  // symmetric, like the following members
+  std::uint32_t* inbox;  // in symmetric memory, like the fields up to `listed`
   std::uint32_t* strided;
   std::uint64_t* words;
   pgas::signal_t* signals;

@@ -18,7 +18,7 @@ __global__ void next_operands(std::uint32_t* src) {
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) ++src[i];
 }
 
-/// Counts the wrong sums in the round of the operands.
+/// Counts the wrong sums of a run, and increments the number of runs.
 __global__ void check_sums(const std::uint32_t* dst, std::uint32_t first, int n, std::uint32_t* runs,
                            std::uint32_t* wrong) {
   const std::uint32_t run = *runs + 1;

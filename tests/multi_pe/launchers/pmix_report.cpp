@@ -25,7 +25,7 @@ Function* function_of_pmix(const char* name) {
   return found;
 }
 
-/// The server reads these variables after the call.
+/// These variables are not local, because the server reads them after the call has returned.
 pmix_proc_t me{};
 pmix_proc_t lost{};
 pmix_info_t affected{};

@@ -13,8 +13,8 @@ namespace side_by_side {
 /// The cost of joining on this PE.
 struct joined {
   double milliseconds;  ///< the time from the call to the end of the first kernel
-  double mebibytes;     ///< the decrease of free GPU memory during this time
-  double with_first;    ///< the decrease from the call to the end of the first allocation
+  double mebibytes;     ///< the decrease of free GPU memory from the call to the end of the first kernel
+  double with_first;    ///< the decrease of free GPU memory from the call to the end of the first allocation
 };
 
 /// How a kernel is run, and the expected data. If there are no words to check, the kernel itself counts errors.

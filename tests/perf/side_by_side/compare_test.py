@@ -12,7 +12,8 @@ import compare  # noqa: E402
 import results  # noqa: E402
 import running  # noqa: E402
 
-# A program with rows 0 to 3. The first lines set its behaviour in one of the rows, and its figures.
+# A program with rows 0 to 3. AT is the row in which the program fails, WHAT is the kind of failure, and VALUE is the
+# figure of each row.
 PROGRAM = """#!{python}
 import json, os, sys, time
 AT, WHAT, VALUE = {at}, {what!r}, {value}

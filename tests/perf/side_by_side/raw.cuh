@@ -36,8 +36,8 @@ __device__ inline void store_release(std::uint64_t* to, std::uint64_t value) {
 __device__ inline void acquire() { asm volatile("fence.acquire.sys;" ::: "memory"); }
 __device__ inline void quiet() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-/// One thread's part of a copy. A thread copies 16 bytes at a time, and has Unroll such accesses in flight at the same
-/// time.
+/// One thread's part of a copy. A thread copies 16 bytes at a time, and has `Unroll` of these accesses in flight at the
+/// same time.
 template <int Unroll, bool Remote>
 __device__ void copy(std::uint64_t* to, const std::uint64_t* from, std::size_t words, unsigned rank, unsigned size) {
   auto* const out = reinterpret_cast<uint4*>(to);

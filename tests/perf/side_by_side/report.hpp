@@ -32,7 +32,7 @@ struct row {
   int blocks = 0;  ///< 0: the host calls the operation
   int threads = 0;
   const char* unit = "us";  ///< us or ms per iteration, GB/s, or MiB
-  int least = 500;          ///< the iterations of a run; fewer if they take too long
+  int least = 500;          ///< the iterations of a run; a run has fewer iterations if this number takes too long
 };
 
 /// How a row is measured. All functions are called on every PE.

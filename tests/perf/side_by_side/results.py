@@ -75,8 +75,8 @@ class Results:
         self.failures = []  # (backend, row or None, reason)
 
     def _line(self, row):
-        # A row that began and never ended has no "better". The value used here has no effect, because there are no
-        # figures.
+        # A row that began and never ended does not tell whether lower or higher figures are better. The value "lower"
+        # has no effect, because the row has no figures.
         return self.lines.setdefault(key(row), Line({"unit": "", "better": "lower", **row}))
 
     def add(self, backend, rows, failures):

@@ -16,8 +16,8 @@ constexpr int most_threads = 32;  // the memory of the signals has room for the 
 
 #if defined(RAW)
 
-/// A channel by hand. A packet has 8 bytes of data and two copies of the message's number. Messages use two buffers
-/// alternately.
+/// A hand-written channel. A packet has 8 bytes of data and two copies of the message's number. Messages use two
+/// buffers alternately.
 struct channel {
   uint4* in;
   uint4* out;

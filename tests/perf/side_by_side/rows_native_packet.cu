@@ -17,8 +17,8 @@ constexpr std::size_t longest = 4096;
 
 #if defined(RAW)
 
-/// A channel by hand. A packet has 8 bytes of data and two copies of the message's number. Messages use two buffers
-/// alternately.
+/// A hand-written channel. A packet has 8 bytes of data and two copies of the message's number. Messages use two
+/// buffers alternately.
 struct channel {
   uint4* in;
   uint4* out;

@@ -8,7 +8,8 @@ namespace side_by_side {
 namespace {
 
 constexpr int checked_rounds = 100;
-constexpr std::size_t told_at = places * place_words;  // the index of the first of n signals, one for each PE
+constexpr std::size_t told_at = places * place_words;  // the index of the first of n signals; each PE sets one of the
+                                                       // signals
 
 /// Checks that no PE leaves the call before all PEs have arrived, and that a barrier completes their earlier puts. In
 /// additional rounds after the timed rounds, every PE sends the number of the round to all other PEs.

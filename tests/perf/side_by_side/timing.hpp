@@ -25,7 +25,7 @@ double stream_seconds(cudaStream_t stream, Calls calls) {
   return milliseconds / 1e3;
 }
 
-/// As above, for repeated calls without pauses. A few earlier calls are not timed.
+/// Returns the seconds in which the GPU executes `iterations` calls without pauses. A few earlier calls are not timed.
 template <class Call>
 double on_stream(cudaStream_t stream, int iterations, Call call) {
   for (int i = 0; i < std::min(iterations, 5); ++i) call();

@@ -103,8 +103,8 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
     assert (broken(three) == 9).all()
     assert torch._dynamo.utils.counters["graph_break"]
 
-    # A compiler may pass a copy of a team's array. The library refuses the copy, and does not reduce it in place of the
-    # array.
+    # A compiler can pass a copy of a team's array. The library refuses the copy. Otherwise it would reduce the copy and
+    # leave the array unchanged.
     if backend == "aot_eager":
         try:
             whole(lambda: row.all_reduce(x))()

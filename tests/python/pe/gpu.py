@@ -88,7 +88,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.synchronize()
     assert int(signal[1]) == 9
 
-    # Lists of pages: indices on the GPU and on the host, of both widths.
+    # Lists of pages, with indices of both widths on the GPU and on the host.
     def array(values, dtype):
         return torch.tensor(values, dtype=getattr(torch, dtype), device="cuda") if library == "torch" else cupy.asarray(values, dtype)
 

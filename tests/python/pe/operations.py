@@ -8,7 +8,7 @@ with pgas.join() as world:
     me, n = world.my_pe, world.n_pes
     right, left = (me + 1) % n, (me - 1) % n
 
-    # Contiguous copies, and copies by PE number.
+    # Contiguous copies of arrays and of single elements.
     x = world.zeros((3, 5), "float64")
     world.put(x, np.full((3, 5), me + 0.5), right)
     world.barrier()
@@ -101,7 +101,7 @@ with pgas.join() as world:
     except pgas.Error as late:
         assert late.code is pgas.Code.wait_timeout and "timeout=" in str(late)
 
-    # Atomic operations of each type, with all PEs on one word.
+    # Atomic operations of each type. All PEs use one word at the same time.
     for dtype in ("int32", "uint32", "int64", "uint64", "float32", "float64"):
         word = world.zeros(1, dtype)
         olds = {world.atomic_fetch_add(word, 1, 0) for _ in range(50)}

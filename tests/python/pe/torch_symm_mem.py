@@ -50,7 +50,7 @@ def buffers():
     of_view = symm_mem.rendezvous(x[1:, 2:], everyone)
     assert (of_view.offset, of_view.buffer_size, of_view.buffer_ptrs) == (0, 128, handle.buffer_ptrs)
     handle.barrier()
-    # torch's operators check in this way whether a tensor is symmetric
+    # for a tensor that is not symmetric, rendezvous() returns None, which torch's operators check
     assert symm_mem.rendezvous(torch.empty(4, device=device), everyone) is None
 
 

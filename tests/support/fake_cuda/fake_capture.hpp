@@ -44,13 +44,14 @@ class captures {
 
   CUresult begin(const std::shared_ptr<stream>& origin, CUstreamCaptureMode mode);
   CUresult end(const std::shared_ptr<stream>& origin, CUgraph* result);
-  /// Adds work to the capture of a stream. Nothing if the stream is in no capture and does not disturb one.
+  /// Adds work to the capture of a stream. Returns nullopt if the stream is in no capture and the work disturbs no
+  /// capture.
   [[nodiscard]] std::optional<CUresult> add(const std::shared_ptr<stream>& to, std::function<void(stream&)> enqueue);
   CUresult info(const std::shared_ptr<stream>& which, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* of,
                 const CUgraphNode** last, std::size_t* count);
-  /// Nothing if the stream is in no capture, so that the event records work.
+  /// Returns nullopt if the stream is in no capture. The event then records the work of the stream.
   [[nodiscard]] std::optional<CUresult> record(const std::shared_ptr<stream>& on, event& which);
-  /// Nothing if neither the stream nor the event is in a capture.
+  /// Returns nullopt if neither the stream nor the event is in a capture.
   [[nodiscard]] std::optional<CUresult> wait(const std::shared_ptr<stream>& on, event& which, bool external);
 
   /// A call that CUDA calls potentially unsafe in captures, such as cuMemAlloc.
@@ -71,7 +72,8 @@ class captures {
     std::thread::id thread;
     bool valid = true;
     std::shared_ptr<stream> origin;
-    std::vector<std::pair<std::shared_ptr<stream>, std::vector<node*>>> streams;  ///< with the last nodes of each
+    std::vector<std::pair<std::shared_ptr<stream>, std::vector<node*>>> streams;  ///< the streams of the capture, and
+                                                                                  ///< the last nodes of each stream
     std::unique_ptr<graph> nodes = std::make_unique<graph>();
 
     [[nodiscard]] std::vector<node*>* last_of(const std::shared_ptr<stream>& which);

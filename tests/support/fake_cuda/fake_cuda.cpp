@@ -65,7 +65,7 @@ CUresult enqueue(CUstream to, F work) {
   return CUDA_SUCCESS;
 }
 
-/// A function that captures forbid, as CUDA's potentially unsafe calls.
+/// A function that captures forbid, like the calls that CUDA's manual calls potentially unsafe.
 template <auto Function>
 struct unsafe;
 template <class... Arguments, CUresult (*Function)(Arguments...)>

@@ -20,7 +20,7 @@ namespace fake_cuda {
 class stream : public std::enable_shared_from_this<stream> {
  public:
   bool is_legacy = false;
-  bool waits_for_legacy = false;  ///< as streams that are created without CU_STREAM_NON_BLOCKING
+  bool waits_for_legacy = false;  ///< set for streams that are created without CU_STREAM_NON_BLOCKING
 
   static std::shared_ptr<stream> make() {
     auto result = std::make_shared<stream>();

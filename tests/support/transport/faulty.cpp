@@ -9,7 +9,8 @@
 namespace pgas::testing {
 namespace {
 
-/// Parts begin at multiples of this number in the target, so that words for which programs wait are not torn.
+/// In the target, the parts of an operation begin at multiples of this number, so that words for which programs wait
+/// are not torn.
 constexpr std::size_t part_alignment = 64;
 
 }  // namespace

@@ -20,8 +20,8 @@ struct faulty_settings {
   std::uint64_t fail_after = 0;
 };
 
-/// Wraps a transport. Delays operations and completions by random times, so that each operation may overtake each other
-/// operation; splits puts into two parts and executes the last part first; and loses a PE.
+/// Wraps a transport. Delays operations and completions by random times, so that an operation can overtake any other
+/// operation. Splits each put into two parts and executes the last part first. Loses a PE.
 class faulty_transport final : public detail::transport, private detail::transport_events {
  public:
   faulty_transport(std::unique_ptr<detail::transport> inner, const faulty_settings& settings);
@@ -56,7 +56,7 @@ class faulty_transport final : public detail::transport, private detail::transpo
   struct delayed {
     kind what;
     int pe;
-    std::uint64_t due;  ///< the progress() call that releases it
+    std::uint64_t due;  ///< the number of the progress() call that releases the part or the event
     std::uint64_t imported = 0;
     std::uint64_t offset = 0;
     std::byte* local = nullptr;

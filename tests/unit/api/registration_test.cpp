@@ -175,7 +175,7 @@ TEST(registration, many_dropped_in_different_orders_neither_grow_nor_mismatch) {
       p(w, static_cast<std::uint64_t*>(held.back().data()), std::uint64_t(i), (w.my_pe() + 1) % 3);
       std::swap(held.back(), held[mine() % held.size()]);
       if (held.size() > 8) held.pop_back();
-      // Each of the three PEs holds at most 8 registrations, and these can be other registrations on each PE.
+      // Each of the three PEs holds at most 8 registrations. The PEs can hold different registrations.
       EXPECT_LE(registrations(all).registered, 3 * 8 + 2u);
     }
     held.clear();
@@ -302,7 +302,7 @@ TEST(registration, unregistered_at_once_may_still_be_released) {
     buffer other(w, w.team());
     void* const both = other.alias.data();
     other.alias.release();
-    unregister_symmetric(w, both);  // the other PEs have also released it
+    unregister_symmetric(w, both);  // the other PEs have also released this registration
     EXPECT_EQ(registrations(w).registered, 1u);
     mine.alias.release();
     EXPECT_EQ(collect_released(w), 1u);

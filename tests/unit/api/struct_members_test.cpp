@@ -201,7 +201,7 @@ TEST(struct_members, the_lists_name_all_members) {
   EXPECT_EQ(count_members<registration_usage>(), 3u);
 }
 
-// The options of C: a smaller and a larger struct.
+// Option structs of the C interface that are smaller or larger than the library's struct.
 TEST(struct_members, c_options_have_a_size) {
   pgas_shared_memory* memory = nullptr;
   ASSERT_EQ(pgas_share_new(PGAS_PLACE_HOST, 4096, 0, &memory), 0) << pgas_sharing_error();

@@ -44,7 +44,7 @@ inline std::vector<int> all_ranks(int n) {
   return ranks;
 }
 
-/// As run_ranks() for ranks 0..n-1. No rank may throw.
+/// Does the same as run_ranks(), for ranks 0 to n - 1. No rank may throw.
 inline void run_all(int n, const std::function<void(int)>& body) {
   for (const auto& thrown : run_ranks(all_ranks(n), body)) EXPECT_FALSE(thrown) << thrown->what();
 }
@@ -70,7 +70,7 @@ inline void exchange_everything(bootstrap& one) {
   }
 }
 
-/// The error that `call` throws. Fails the test if it throws none.
+/// The error that `call` throws. Fails the test if `call` throws no error.
 inline error thrown_by(const std::function<void()>& call) {
   try {
     call();

@@ -1,4 +1,5 @@
-// The loop that waits for descriptors: pauses of a descriptor that stays ready.
+// The loop that waits for descriptors. The loop can ignore a descriptor for a while although the descriptor stays
+// ready.
 #include "common/net/event_loop.hpp"
 
 #include <gtest/gtest.h>

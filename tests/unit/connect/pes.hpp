@@ -38,13 +38,13 @@ struct process_end {
 /// Runs `body(exchange)` as n forked processes. The caller must be the only thread. Ends all processes after a minute.
 std::vector<process_end> run_processes(int n, const std::function<void(bootstrap&)>& body);
 
-/// As run_threads(), with a PE for each entry of `hosts`. An entry is the number of the PE's host.
+/// Does the same as run_threads(), with one PE for each entry of `hosts`. An entry is the number of the PE's host.
 std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
                                                  const std::function<void(bootstrap&)>& body);
 std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body);
 
-/// Throws an error with the text unless the condition holds. Forked PEs use this function, because a failed EXPECT_ is
-/// not reported there.
+/// Throws an error with the text unless the condition holds. Forked PEs use this function, because a failed EXPECT_ in
+/// a forked process is not reported.
 inline void require(bool condition, const std::string& text) {
   if (!condition) throw std::runtime_error("required: " + text);
 }
@@ -96,7 +96,7 @@ class host_bootstrap : public outer_bootstrap {
   std::vector<blob> all_gather(std::span<const std::byte> mine) override;
 
  private:
-  int host_;  ///< 0 after the first all-gather
+  int host_;  ///< the number of the host; 0 after the first all-gather
 };
 
 }  // namespace pgas::unit_test

@@ -28,7 +28,7 @@ struct leader {
     }
     links.emplace(loop, peers, std::move(mine), [](int, int) {});
   }
-  /// Sends packets to a PE until one of them waits. Returns the number of packets.
+  /// Sends packets to a PE until a packet has to wait for the socket. Returns the number of packets.
   int fill(int pe) {
     int packets = 0;
     for (; links->find(pe)->queue.waiting() == 0; ++packets)

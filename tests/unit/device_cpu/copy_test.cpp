@@ -14,8 +14,8 @@ namespace {
 using detail::copy_bulk;
 using detail::direction;
 
-/// Copies of one kind and alignment by groups of `threads`. Some copies have random lengths. Other copies have the
-/// lengths at which another path begins.
+/// Makes copies of one kind and one alignment. The groups have `threads` threads. Some copies have random lengths.
+/// Other copies have lengths from which on the copy takes another path.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 void try_copies(std::uint32_t threads) {
   std::mt19937 random(threads * 16 + static_cast<std::uint32_t>(Unit));

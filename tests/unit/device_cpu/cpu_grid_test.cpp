@@ -1,4 +1,5 @@
-// Kernels on the CPU backend: blocks that run at the same time, as one group or one after another.
+// Kernels on the CPU backend: blocks that run at the same time, blocks that form one group, and blocks that run one
+// after another.
 #include "device/cpu_grid.hpp"
 
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ struct {
 CUcontext context_of(std::uintptr_t number) { return reinterpret_cast<CUcontext>(number); }
 
 cuda::driver_api fake_driver() {
-  // Without a driver the constructor would find no function.
+  // The constructor looks up functions in a real driver, so this object is made from zero bytes instead.
   auto api = std::bit_cast<cuda::driver_api>(std::array<std::byte, sizeof(cuda::driver_api)>{});
   api.ctx_current = [](CUcontext* context) {
     *context = context_of(state.current);

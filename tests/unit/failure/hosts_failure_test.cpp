@@ -14,7 +14,7 @@ namespace {
 TEST(hosts_failure, a_time_limit_names_who_is_missing) {
   const auto ends = run_threads_on({0, 0, 1}, [](bootstrap& exchange) {
     config settings = quick();
-    // Long enough for the PEs that take part, also on a busy machine.
+    // This limit is long enough for the PEs that take part, even on a busy machine.
     settings.wait_timeout = std::chrono::milliseconds(1500);
     joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() != 2) pe.control_plane.barrier();
@@ -33,8 +33,8 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
-      // When the PE continues, it receives the failure from the other PEs. The barrier of the other PEs may still
-      // complete.
+      // When PE 1 continues, it receives the failure from the other PEs. A barrier that the other PEs have called
+      // before can still complete.
       const auto end = thrown_by([&] {
         for (;;) pe.control_plane.barrier();
       });

@@ -72,7 +72,8 @@ TEST(question_service, goes_on_where_there_is_no_memory_for_an_answer) {
                            [](std::string_view, const std::vector<std::string>&) { return std::string(); }});
     for (const auto& [word, failing] : {std::pair("waits", step::ask), std::pair("waits", step::answer),
                                         std::pair("stats", step::stats), std::pair("metrics", step::metrics)}) {
-      // The number of packets before the answers. A question to all PEs has one such packet, an introduction.
+      // The number of packets before the answers. For a question to all PEs, there is one packet before the answers: an
+      // introduction.
       const std::size_t introduced = failing == step::metrics ? 0 : 1;
       fails = failing;
       EXPECT_EQ(ask(folder, word).size(), introduced) << word << ": it has no answer";

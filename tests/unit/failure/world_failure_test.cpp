@@ -175,7 +175,8 @@ TEST(control_plane_failure, a_time_limit_names_who_is_missing) {
     joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() == 1) {
       while (given_up < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      // The other PEs had called their barrier, so this barrier may still complete. No later barrier completes.
+      // The other PEs called the first barrier before their time limit, so the first barrier can still complete. No
+      // later barrier completes.
       auto late = thrown_by([&] { pe.control_plane.barrier(); });
       if (!late) late = thrown_by([&] { pe.control_plane.barrier(); });
       ASSERT_TRUE(late);
@@ -287,7 +288,7 @@ TEST(control_plane_failure, descriptors_wait_while_too_many_of_the_user_are_on_t
     const auto start = clock::now();
     if (pe.control_plane.my_pe() == 0) {
       // The limit of descriptors in flight does not apply to a privileged process. If setresuid() fails, this process
-      // has no privileges to drop, so the limit applies to it too.
+      // was not privileged before, so the limit applies to this process anyway.
       const bool unprivileged = ::setresuid(65534, 65534, 65534) == 0;
       static_cast<void>(unprivileged);
       const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);

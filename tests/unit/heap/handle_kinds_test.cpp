@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(all, failing_steps,
 
 TEST_P(failing_steps, are_undone_on_all_pes) {
   const auto [which, where, nth] = GetParam();
-  // A growth of the heap calls each of these two steps only once.
+  // When the heap grows, the steps `create` and `export_segment` are called only once each.
   if ((which == step::create || which == step::export_segment) && nth > 1) return;
   if (which == step::import_segment && nth > 2) return;  // a PE has two peers
   const holdings before = count_holdings();

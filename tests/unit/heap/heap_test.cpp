@@ -146,7 +146,8 @@ TEST(heap, nothing_behind_a_peers_part_can_be_touched) {
     int pipe[2];
     ASSERT_EQ(::pipe(pipe), 0);
     for (int pe = 0; pe < 2; ++pe) {
-      // Linux reads the byte for the test and reports EFAULT, where a load would crash.
+      // The test lets Linux read the byte. If the byte cannot be read, Linux reports EFAULT, whereas a load would
+      // crash.
       EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB - 1, 1), 1);
       EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB, 1), -1);
       EXPECT_EQ(errno, EFAULT);

@@ -74,7 +74,7 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
     memory.release();
     at.pe.control_plane.barrier();
     EXPECT_EQ(*at.remote(reinterpret_cast<std::uint64_t*>(alias + 4 * MiB), right), 77u);
-    // A heap that grows in the meantime does not use these addresses.
+    // If the heap grows while memory is registered, it does not use the addresses of the registered memory.
     int* const cells = at.allocate<int>(1000);
     *cells = 5;
     at.heap->free(cells);

@@ -201,7 +201,7 @@ TEST_P(proxy_commands, lists_go_both_ways) {
 TEST_P(proxy_commands, a_signal_after_many_lists_follows_their_data) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();
-  constexpr std::uint64_t lists = 100;  // more than may wait for one PE
+  constexpr std::uint64_t lists = 100;  // more lists than the number of lists that may wait for one PE
   constexpr std::uint64_t each = 500;
   const std::vector<std::byte> local = pattern(lists * each * 8, 3);
   for (std::uint64_t k = 0; k < lists; ++k) {

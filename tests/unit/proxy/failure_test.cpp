@@ -108,7 +108,7 @@ class scripted_peer : public ::testing::Test, private detail::transport_events {
     sent_.emplace_back(bytes.begin(), bytes.end());
     bare_->send(0, sent_.back(), ++tokens_);
   }
-  /// Sends a message with these operations.
+  /// Sends a message with the operations `ops`.
   void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> ops = {},
             std::uint64_t awaited = 0) {
     const detail::message_header head{sequence, acknowledged, awaited,

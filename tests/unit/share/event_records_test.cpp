@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t name_of_7 = (std::uint64_t{1} << 32) | 7;
 constexpr std::uint64_t name_of_8 = (std::uint64_t{1} << 32) | 8;
 
-/// One event as two processes use it, with pids 7 and 8, and a stream whose first work lasts until `open`.
+/// An event as two processes with the pids 7 and 8 use it. Also a stream whose first work lasts until `open_` is true.
 class event_records_test : public testing::Test {
  protected:
   void block(detail::stream_handle stream) {
@@ -110,7 +110,7 @@ TEST_F(event_records_test, a_second_process_that_finds_the_end_leaves_the_mark) 
   EXPECT_EQ(nine.release_lost(), std::nullopt);
   device_->synchronize(waiting);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));
-  // A stream that outlives its process does not remove the loss either.
+  // The stream of the lost process continues and ends its work. The event still reports the loss.
   open_ = true;
   device_->synchronize(stream);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));

@@ -224,7 +224,7 @@ TEST(Exporter, ManyConnectionsWithoutARequestDoNotDelayImporters) {
   }
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(open_ticket(decode(text), ticket_kind::memory, deadline(30s)).pieces.size(), 1u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // 6 s if each batch waited for its time limit
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);  // would be 6 s if each batch waited for its time limit
 }
 
 TEST(Exporter, ALinkInThePlaceOfItsSocketIsNotFollowed) {
@@ -266,14 +266,14 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
       ASSERT_EQ(receive_packet(from.fd.get(), writable_bytes_of(request)).what, received_packet::status::complete);
       share_reply head;
       head.what = share_reply::status::granted;
-      head.code = speaks ? request.code : random_bits();  // the process knows no code except the received one
+      head.code = speaks ? request.code : random_bits();  // the process knows only the code that it has received
       EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
       static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
     });
     EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(old, ticket_kind::memory, soon())); }), code::authentication);
     answer.join();
   }
-  // A process that uses the library to share under the same name does not know the ticket either.
+  // Another process uses the library to share memory under the same name. This process does not know the ticket.
   shared_files later(1);
   ticket moved = old;
   moved.exporter.socket = decode(later.make_ticket({}, {})).exporter.socket;

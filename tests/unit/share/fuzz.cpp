@@ -75,7 +75,7 @@ pgas::blob as_blob(std::span<const std::byte> bytes) { return {bytes.begin(), by
 
 unique_fd some_file() { return unique_fd(::memfd_create("fuzz", MFD_CLOEXEC)); }
 
-/// Removes white space at both ends, which a ticket may have.
+/// Removes the white space that a ticket may have at both ends.
 std::string trimmed(const std::string& text) {
   constexpr const char* blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks);

@@ -1,4 +1,5 @@
-// GPU memory of a program, shared with another program: the kinds that can be shared, the refused ones, and the costs.
+// GPU memory of a program, shared with another program: the kinds that can be shared, the kinds that are refused, and
+// the costs.
 //
 //     gpu_memory         everything; starts itself as the importer
 //     gpu_memory import  the importer: a ticket for each line of its input

@@ -106,7 +106,7 @@ void expect_read_only(const opened_memory& theirs, std::size_t bytes) {
   EXPECT_EQ(theirs.access(), pgas::access::read_only);
   EXPECT_NE(::mprotect(theirs.data(), bytes, PROT_READ | PROT_WRITE), 0);
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // a system call cannot write there either
+  EXPECT_EQ(::read(zero, theirs.data(), 1), -1);  // a system call cannot write to the mapping
   EXPECT_EQ(errno, EFAULT);
   ::close(zero);
 }
@@ -124,7 +124,7 @@ TEST(SharedMemory, ATicketMayBeReadOnlyWhereOthersMayWrite) {
   static_cast<int*>(writer.data())[0] = 6;
   EXPECT_EQ(static_cast<const int*>(reader.data())[0], 6);
   EXPECT_EQ(words[0], 6);
-  // A ticket for reading gives read-only access even after a ticket that allows writing.
+  // A ticket for reading gives read-only access even if the process has already opened a ticket that allows writing.
   expect_read_only(opened_memory::open(mine.ticket({.importers = pgas::access::read_only})), unit);
   auto timeline = pgas::timeline::make(memory_place::host());
   EXPECT_EQ(code_of([&] { static_cast<void>(timeline.ticket({.importers = pgas::access::read_only})); }),

@@ -234,7 +234,8 @@ def a_thousand_at_once():
         other.say(f"together 100 1 {ticket}")
     for other in others:
         assert other.hear() == "100"
-    # If streams are busy, a thread releases closed memory, and there are several hundred pieces at the same time.
+    # If streams are busy, a thread releases closed memory later. Here several hundred pieces of memory are closed at
+    # the same time, so the release takes longer.
     assert comes(lambda: one.good("openers") == "openers", 10 * TOLD)
     for other in others:
         other.end()

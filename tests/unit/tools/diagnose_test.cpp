@@ -209,7 +209,8 @@ std::vector<pe_state> waiting(int n, const std::function<std::vector<int>(int pe
   return pes;
 }
 
-// The PEs of a job also find the root, on the thread that receives the deaths of PEs.
+// In each PE of a job, the thread that receives the deaths of PEs also searches for the root. So the search must be
+// fast.
 TEST(Diagnose, the_root_of_a_large_job_is_found_at_once) {
   constexpr int n = 640;
   std::vector<int> all(n);

@@ -55,7 +55,7 @@ pe_info here() {
 
 json answer_of(const world_stats& stats) { return json::parse("{" + detail::stats_answer(stats, here(), 3) + "}"); }
 
-/// A page with two PEs that have answered and one PE that has not.
+/// A page with two PEs that have answered and one PE that has not answered.
 std::string page() {
   world_stats idle;
   idle.pe = 2;

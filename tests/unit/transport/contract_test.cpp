@@ -161,7 +161,7 @@ TEST_P(contract, many_puts_and_gets_in_flight) {
   });
 }
 
-// The proxy relies on this guarantee.
+// A PE that learns from a message of a finished put sees the data of the put. The proxy relies on this guarantee.
 TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   constexpr int n = 3;
   constexpr int rounds = 60;
@@ -324,7 +324,7 @@ TEST_P(contract, ends_without_ever_being_used) {
   for (int round = 0; round < 3; ++round) run(3, [](test_pe&) {});
 }
 
-// If a PE disconnects too early, another PE that has operations in flight to this PE may lose it.
+// If PE A disconnects while PE B still has operations in flight to PE A, PE B can lose PE A.
 TEST_P(contract, operations_in_flight_are_abandoned) {
   std::vector<blob> memory(2, blob(4 << 20));
   const blob source(4 << 20);

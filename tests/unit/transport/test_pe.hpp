@@ -49,8 +49,8 @@ class test_pe final : public pgas::detail::transport_events {
   std::map<transport_token, int> done_count;
   std::vector<std::pair<int, std::string>> losses;
 
-  /// Makes progress until `ready()` returns true. `ready` is not called again after that, because it may consume what
-  /// it finds. Throws if the time limit is reached.
+  /// Makes progress until `ready()` returns true. After `ready()` has returned true, it is not called again, because a
+  /// call can consume the event that it finds. Throws if the time limit is reached.
   /// @param doze the limit of one wait()
   void until(const std::function<bool()>& ready, const char* what, milliseconds doze = seconds(1)) {
     const auto give_up = std::chrono::steady_clock::now() + timeout;

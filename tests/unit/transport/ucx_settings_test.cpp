@@ -59,7 +59,7 @@ TEST(net_devices, of_a_connection_is_that_with_its_address) {
   EXPECT_EQ(interface_of(listener.fd()), "") << "it has no address of its own";
 }
 
-/// The values of the defaults, by variable.
+/// The default values of the variables, by the names of the variables.
 std::map<std::string, std::string> defaults(const ucx_settings& settings) {
   std::map<std::string, std::string> all;
   for (const auto& each : pgas::detail::ucx_defaults(settings)) all[each.variable] = each.value;

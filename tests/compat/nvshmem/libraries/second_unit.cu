@@ -1,4 +1,4 @@
-// Device code in another translation unit, with the same state as the kernel that calls it.
+// Device code in a second translation unit. The code uses the same device state as the kernel that calls the code.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -10,7 +10,7 @@ namespace {
 
 using ordered_pairs = std::multiset<std::pair<int, int>>;
 
-/// All pairs that transfer in these steps.
+/// All pairs of PEs that transfer data in the steps.
 ordered_pairs pairs_in(const std::vector<traffic_step>& steps) {
   ordered_pairs found;
   for (const traffic_step& step : steps)
