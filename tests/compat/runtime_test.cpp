@@ -111,7 +111,7 @@ TEST_F(compat_runtime, starts_are_counted_and_only_the_last_stop_leaves) {
     here.stop();
     EXPECT_EQ(here.stage(), stage::none);
     EXPECT_EQ(left, 1);
-    here.stop();  // one call more than there were starts
+    here.stop();  // this is one call more than the number of starts
     EXPECT_EQ(left, 1);
   });
 }

@@ -100,7 +100,7 @@ TEST(group, cooperative_groups_make_every_call) {
 }
 
 /// Two blocks form one group. If a wait fails, the threads vote, and all end. If each block voted separately, one block
-/// would not end with the other.
+/// could end while the second block continues.
 __global__ void __launch_bounds__(1024) __cluster_dims__(2, 1, 1)
     cluster_kernel([[maybe_unused]] context world, [[maybe_unused]] exercise body, [[maybe_unused]] bool in_vain) {
 #if defined(_CG_HAS_CLUSTER_GROUP)

@@ -183,7 +183,7 @@ TEST(ll_channel_failure, a_member_that_does_not_send_is_named) {
       ASSERT_TRUE(pes.run_out(blocks().back(), body)[0]);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
       const detail::failure_record& record = pes.control(0).record;
-      if (!of_team) {  // in a team, another PE may have detected the error first
+      if (!of_team) {  // in a team, it is possible that another PE has detected the error first
         EXPECT_EQ(record.why, detail::failure::timed_out);
       }
       EXPECT_EQ(record.what, detail::operation::receive);

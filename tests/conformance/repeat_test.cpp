@@ -129,7 +129,7 @@ struct halves_body {
     const std::int32_t me = ctx.my_pe();
     std::uint32_t* const mine = cells.at(ctx);
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
-      // Two sets of cells, because a neighbour may be one round ahead.
+      // There are two sets of cells, because a neighbour can be one round ahead.
       std::uint32_t* const set = mine + std::size_t{round % 2} * 1024;
       store_plainly(ctx, set + rank, word_of(me, round, rank), (me + 1) % n);
       barrier_arrive(ctx, block, team);
@@ -242,8 +242,8 @@ struct mistaken_body {
 
 /// The records of the 3 PEs. PE 1 makes the error, and all PEs end.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
-  // Not every tool lets the test query a stream while the stream works, so the other PEs may detect the error only by
-  // their deadline.
+  // Some tools do not let the test query a stream while the stream works. With such a tool, the other PEs possibly
+  // detect the error only at their deadline.
   pe_set pes(3, {.checks = true, .timeout = std::chrono::seconds(what == mistake::none ? 60 : 5)});
   const std::vector<std::int32_t> members =
       what == mistake::no_member ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
@@ -265,7 +265,8 @@ TEST(collective_checks, calls_that_differ) {
     for (const mistake what : {mistake::another_count, mistake::another_root, mistake::another_operation,
                                mistake::another_reduction, mistake::another_type, mistake::another_place}) {
       const auto records = make_mistake(shape, what, false);
-      int told = 0;  // the first PE that detects the error ends the others, which may not have compared yet
+      int told = 0;  // the first PE that detects the error ends the other PEs, some of which have not compared their
+                     // calls yet
       for (int pe = 0; pe < 3; ++pe) {
         const detail::failure_record& r = records[static_cast<std::size_t>(pe)];
         if (r.why == detail::failure::aborted) continue;

@@ -1,6 +1,6 @@
 // Copies of every kind with every scope, with different element types, counts, alignments, strides and teams, and
-// guards around the destinations; single values of every size; threads of a warp that copy separately; and wrong
-// arguments.
+// guards around the destinations; single values of every size; threads of a warp that copy separately; and calls with
+// wrong arguments.
 #include "one_sided.hpp"
 
 namespace {

@@ -187,7 +187,7 @@ TEST(atomic, nothing_is_lost) {
 }
 
 /// A spin lock made of compare-and-swap on PE 0 guards two plain words on the last PE. Only one thread of each block
-/// takes part, because on GPUs lanes of one warp may not wait for one another in this way.
+/// takes part, because on GPUs the lanes of one warp must not wait for one another's spin lock.
 struct lock {
   sym<std::uint32_t> mutex;
   sym<std::uint64_t> guarded;

@@ -1,5 +1,5 @@
-// The copy loop without a group, for groups larger than any block of the CPU. The slices of all threads run one after
-// another. With the address sanitizer, all memory around the source is poisoned.
+// The copy loop, for groups larger than any block of the CPU. The test uses no real group: the slices of all threads
+// run one after another. With the address sanitizer, all memory around the source is poisoned.
 #include <gtest/gtest.h>
 
 #include <cstring>

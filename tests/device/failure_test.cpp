@@ -144,7 +144,7 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
         EXPECT_EQ(seen[0], shape.threads);
         EXPECT_EQ(seen[1], 0u);
         const detail::failure_record r = record_of(pes, pe);
-        // If two PEs time out, the first may end the other's wait.
+        // If the waits of two PEs time out, the PE that times out first can end the wait of the second PE.
         EXPECT_TRUE(r.why == failure::aborted || (!by_abort && r.why == failure::timed_out));
         EXPECT_EQ(r.pe, 2);
       }
@@ -178,7 +178,7 @@ TEST(failure, late_is_not_too_late) {
 
 enum class fault { none, negative_pe, large_pe, before_heap, across_end, huge_count, misaligned };
 
-/// One operation by one thread of PE 0 with one error.
+/// One thread of PE 0 calls one operation with one error.
 struct bad_call {
   std::uint64_t good;  // the offset of a valid word
   std::uint64_t end;   // the end of the heap

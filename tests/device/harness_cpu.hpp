@@ -23,8 +23,8 @@ inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}
 /// The rounds of a stress test, computed from the number of rounds on a GPU.
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu / 10); }
 
-/// The default sizes of the stress test: channels and background blocks of each PE, threads of a block, rounds in
-/// total.
+/// The default sizes of the stress test: the channels of each PE, the background blocks of each PE, the threads of a
+/// block, and the rounds in total.
 struct stress_shape {
   unsigned channels = 1;
   unsigned background = 1;

@@ -23,8 +23,8 @@ namespace pgas_test {
 inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu); }
 
-/// The default sizes of the stress test: channels and background blocks of each PE, threads of a block, rounds in
-/// total.
+/// The default sizes of the stress test: the channels of each PE, the background blocks of each PE, the threads of a
+/// block, and the rounds in total.
 struct stress_shape {
   unsigned channels = 16;
   unsigned background = 8;

@@ -145,7 +145,7 @@ struct proxies::state {
 proxies::proxies(const proxied_layout& where, const std::function<d::control_block*(int)>& control_of,
                  std::function<void(int)> failed)
     : state_(std::make_unique<state>(where)) {
-  // As in the library, a PE without proxied peers has a ring, which nobody uses.
+  // A PE without proxied peers has a ring that nobody uses. This is so in the library too.
   const bool needed = where.domain < where.n_pes;
   for (int pe = 0; pe < where.n_pes; ++pe) {
     if (needed) state_->make_proxy(pe, failed);

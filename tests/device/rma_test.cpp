@@ -261,8 +261,8 @@ TEST(rma, every_alignment) {
   }
 }
 
-/// put() returns when the source may be reused. The source is overwritten immediately in every round. Sources in
-/// private memory of a thread are tested as well.
+/// When put() returns, the program may reuse the source. So in every round the test overwrites the source immediately.
+/// Sources in private memory of a thread are tested as well.
 struct reuse_source {
   sym<std::uint32_t> inbox;
   sym<std::uint32_t> source;

@@ -158,7 +158,8 @@ struct in_pieces {
     block.sync();
     for (std::uint32_t i = me.rank; i < count; i += me.size) found.equal(ctx, i, mine[i], mine[count + i]);
     block.sync();
-    // Blocks of 9 elements, with distance 10 on this side and 12 on the other side, from the last to the first.
+    // Copies blocks of 9 elements, from the last block to the first. The distance between blocks is 10 elements on this
+    // PE and 12 elements on the other PE.
     const detail::strided_range shape = detail::strided_range_of<std::uint16_t>(9, 5, 10, -12);
     const detail::op_info last{detail::operation::iput, 1, remote.offset + 4 * 12 * 2};
     const detail::proxied_blocks all{from, last, reinterpret_cast<std::byte*>(mine), shape,

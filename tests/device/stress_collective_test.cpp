@@ -178,8 +178,8 @@ struct collectives {
       const std::uint32_t given = kind == 2 ? n * count : count;
       const std::uint32_t got = kind == 1 || kind == 2 ? n * count : count;
       const auto root = static_cast<std::int32_t>(round % n);
-      // To store into another PE's destination, a PE needs to know that the other PE no longer uses it. LL packets do
-      // not show that.
+      // Before a PE stores into another PE's destination, it must know that the other PE no longer uses the
+      // destination. LL packets do not show this.
       const bool by_packets = k == 0 && count * 4 <= 2048 && ctx.routes_ == nullptr;
       if (kind != 0 && !by_packets) barrier(ctx, block, team);
       for (std::uint32_t i = rank; i < given; i += size) from[i] = word_of(ctx.my_pe(), k, round, i);

@@ -195,7 +195,7 @@ TEST(HostCollective, the_parts_of_the_world) {
   const pgas::team parts = world_team.split(world_team.my_pe() % 2, -world_team.my_pe());
   array<int> value(1);
   array<int> result(1);
-  array<int> told(1);  // not `result`, because a member may put here while another member still reads `result`
+  array<int> told(1);  // a member can put here while another member still reads `result`, so `result` is not used here
   value.write({world_team.my_pe()});
   for (int round = 0; round < 20; ++round) {
     pgas::reduce(parts, result.data(), value.data(), 1, op::max{});

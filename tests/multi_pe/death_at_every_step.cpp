@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   const int victim = std::atoi(argv[3]);
   report = open(argv[4], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   my_number = number_before_joining();
-  // With a launcher that ends the other PEs immediately, the test could not see the errors that they get.
+  // If the launcher ended the other PEs immediately, the test could not see the errors that the other PEs get.
   dies_here = my_number == victim;
   if (!dies_here) signal(SIGTERM, SIG_IGN);
   if (step.rfind("join:", 0) == 0) {

@@ -75,7 +75,7 @@ TEST(World, of_threads_beside_the_one_of_processes) {
 TEST(World, a_join_that_fails_late_can_be_made_good) {
   pgas::config impossible = pgas::config::from_environment();
   impossible.heap = pgas::heap_kind::host;
-  // Host memory has no fabric handles. This is detected after all other steps.
+  // Host memory has no fabric handles. The library detects this only after all other steps.
   impossible.mem_handle = pgas::handle_kind::fabric;
   for (int round = 0; round < 5; ++round)
     EXPECT_EQ(code_of([&] { static_cast<void>(pgas::world::join(impossible)); }), code::handle_exchange);

@@ -89,7 +89,7 @@ int run(const mode& wanted) {
   pgas::world world = pgas::world::join();
   const auto memory = world.allocate<int>(200);
   try {
-    world.barrier_all();  // the other PEs may have continued and failed before this PE returns
+    world.barrier_all();  // the other PEs can continue and fail before this PE returns
     wanted.call(world, memory.data());
     std::printf("PE %d: no error\n", world.my_pe());
   } catch (const pgas::error& said) {

@@ -44,7 +44,8 @@ int caught(pgas::world& world) {
   return right ? 0 : 1;
 }
 
-/// PE 0 is unwound while it owns memory, after it has caught an error. The other PEs must not wait for PE 0.
+/// PE 0 has caught an error. Later an exception unwinds the stack of PE 0 while PE 0 owns memory. The other PEs must
+/// not wait for PE 0.
 int thrown(pgas::world& world) {
   if (!throws_and_is_caught(world)) return 1;
   try {

@@ -33,8 +33,8 @@ bool equal(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// All kinds of reductions of one operation on one type, compared with the operation applied element by element in this
-/// test. The elements are chosen so that no result is rounded.
+/// All kinds of reductions with one operation on one type. The test applies the operation element by element and
+/// compares the results. The elements are chosen so that no result is rounded.
 template <class Op, class T>
 void try_pair(int& pairs) {
   const pgas::team& team = world().team();

@@ -56,7 +56,7 @@ class TeamRegistration : public testing::Test {
     return result;
   }
 
-  // Reads at the program's own address, which may be an address of GPU memory.
+  // Reads memory at the program's own address, which can be an address of GPU memory.
   [[nodiscard]] std::int64_t read(const pgas::shared_memory& memory, std::size_t cell) {
     pgas::put(world, word.data(), static_cast<const std::int64_t*>(memory.data()) + cell, 1, me);
     return pgas::g(world, word.data(), me);
@@ -234,7 +234,7 @@ TEST_F(TeamRegistration, many_dropped_in_different_orders_leave_no_trace) {
     if (i % 16 == 0) pgas::p(world, cells + 1, std::int64_t{i}, (me + 1) % n);
     std::swap(held.back(), held[mine() % held.size()]);
     if (held.size() > 4) held.pop_back();
-    // Each PE holds four registrations, which may differ from those of the other PEs.
+    // Each PE holds four registrations. Different PEs can hold different registrations.
     ASSERT_LE(pgas::registrations(all).registered, static_cast<std::size_t>(4 * n + 2));
     if (i % (rounds / 4) != rounds / 4 - 1) continue;
     held.clear();

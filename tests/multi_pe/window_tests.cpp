@@ -44,7 +44,7 @@ class Window : public testing::Test {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1000 * pe + static_cast<int>(i);
     return values;
   }
-  /// Copies to and from memory that may be a GPU's.
+  /// Copies to and from memory of the host or of a GPU.
   void write(void* to, const int* from, std::size_t count) {
     pgas::put(world, staged.data(), from, count, me);
     copy(to, staged.data(), count);

@@ -20,7 +20,7 @@ NAMES = ("20_stencil3d", "21_persistent", "22_cg", "23_particles", "24_moe", "25
 MEMBERS = {"application", "by", "scaling", "share", "variant", "size", "division", "pes", "unit", "figures", "median", "lowest", "highest",
            "spread", "alone", "gain", "to_mpi", "more"}
 
-# A launcher that runs a program once, and passes it the number of PEs that were requested.
+# A launcher that runs a program once, and passes the requested number of PEs to the program.
 LAUNCHER = """#!/bin/sh
 test "$1" = --version && exit 0
 N=$2

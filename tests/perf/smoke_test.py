@@ -42,7 +42,7 @@ def main():
     for each in results + pages:
         if not each["checked"] or each["wrong"] != 0:
             complain("data", each)
-        # process_memory may be 0: a process that already has enough pages does not grow.
+        # process_memory can be 0, because a process that already has enough pages does not grow.
         if not each["lowest"] <= each["median"] <= each["highest"] or (each["median"] <= 0 and each["row"] != "process_memory"):
             complain("figures", each)
     if len(table.splitlines()) < len(results):

@@ -112,7 +112,7 @@ class walker {
     const bool refused = other >= 0 && t.members.size() > 1;
     if (member(t)) {
       const std::size_t mine = refused && other == me_ ? bytes + 2 * MiB : bytes;
-      // The same memory may have been registered before, with this team or another team.
+      // The memory can be memory that was registered before, with this team or with another team.
       if (again == 0) result.memory = known_memory(mine);
       if (result.memory == nullptr)
         result.memory = std::make_shared<shared_memory>(shared_memory::make({w_.device()}, mine));

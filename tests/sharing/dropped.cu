@@ -252,8 +252,8 @@ void event() {
 }
 
 /// Drops objects in another thread while a stream is being captured. The capture of a stream that synchronizes with the
-/// default stream stays valid. The capture of another stream may be invalidated, which CUDA reports, and the dropped
-/// objects are released.
+/// default stream stays valid. The drops can invalidate the capture of a stream that does not synchronize with the
+/// default stream. CUDA reports this. In both cases the dropped objects are released.
 void capture() {
   for (const auto& [mode, name] :
        {std::pair(cudaStreamCaptureModeRelaxed, "relaxed"), std::pair(cudaStreamCaptureModeThreadLocal, "thread-local"),

@@ -224,7 +224,7 @@ void event(side& s) {
     s.event.wait(s.stream);  // waits for the record of the other side
     s.synchronize();
     PGAS_EXPECT(s.event.records() == 2 && s.event.reached());
-    // Makes more records than may be unfinished at the same time.
+    // Makes more records than the number of records that may be unfinished at the same time.
     for (std::uint64_t n = 3; n <= 3000; ++n) PGAS_EXPECT(s.event.record(s.stream) == n);
     s.event.wait(s.stream);
     s.synchronize();

@@ -43,8 +43,8 @@ __global__ void answer_clock(clock_page* page, std::uint64_t rounds) {
   }
 }
 
-/// The difference between the clocks of GPU 0 and GPU 1, and its uncertainty. GPU 1 sends questions, and the fastest
-/// answer is used.
+/// The difference between the clocks of GPU 0 and GPU 1, and its uncertainty. GPU 1 sends questions to GPU 0, and the
+/// test uses the fastest answer.
 inline cudaError_t compare_clocks(std::int64_t& ahead_ns, std::int64_t& known_to_ns) {
   constexpr std::uint64_t rounds = 200;
   clock_page* page = nullptr;

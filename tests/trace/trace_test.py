@@ -155,7 +155,7 @@ class TimeLine(unittest.TestCase):
         self.assertIn("these are in no file: 1", job.stderr)
         trace = perfetto_file.read(f"{self.folder}/all")
         check_arrows(self, trace)
-        # Even the first barrier may fail, because PE 1 does not wait until the other PEs have left the barrier.
+        # Even the first barrier can fail, because PE 1 does not wait until the other PEs have left this barrier.
         self.assertIn(sum(event.name == "pgas::barrier_all" for event in trace.events), range(3, 7))
 
     def test_the_summary_counts_what_was_done(self):

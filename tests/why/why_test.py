@@ -126,7 +126,7 @@ def play(scene: str, environment: dict[str, str], patience: float = 30) -> tuple
     """Returns the seconds until pgas-why names the root, or infinity if it does not within `patience`; its last answer;
     and the answer as text."""
     with Job(scene, SCENES[scene][0], environment) as job:
-        # The first answers may arrive before the last PE waits, because a machine may be busy.
+        # On a busy machine, the first answers can arrive before the last PE waits.
         begin = time.monotonic()
         roots: list[dict] = []
         while job.process.poll() is None and job.pids and time.monotonic() < begin + patience:
@@ -308,7 +308,7 @@ class Tool(unittest.TestCase):
         job = subprocess.run([PGASRUN, "-n", "2", HANG, "missing_signal_in_a_kernel"], text=True, capture_output=True, timeout=120,
                              env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})
         said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over. `pgas-why " in line]
-        # Both threads of the kernel have waited for the same time, so either of them may be named.
+        # Both threads of the kernel have waited for the same time, so pgas-why can name either thread.
         self.assertEqual(len([line for line in said if re.search(r"wait_until by block [01] thread 0 of a kernel has waited", line)]), 1, job.stderr)
         self.assertEqual(len([line for line in said if "barrier has waited" in line]), 1, job.stderr)
 

@@ -32,7 +32,7 @@ struct tile_shape {
   int first_column;
   int end_row;  ///< the end of the matrix
   int end_column;
-  int side_by_side = 1;  ///< the number of tiles in a row of an all-gather's destination
+  int side_by_side = 1;  ///< the number of tiles in a row of the destination of an all-gather
 
   [[nodiscard]] PGAS_HD int rows_inside(bool bounded) const { return part(rows, end_row - first_row, bounded); }
   [[nodiscard]] PGAS_HD int columns_inside(bool bounded) const {

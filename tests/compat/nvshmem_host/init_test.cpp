@@ -38,7 +38,7 @@ TEST(NvshmemInit, plain) {
   nvshmem_barrier_all();
   nvshmem_finalize();
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
-  nvshmem_finalize();  // one call more than there were initializations
+  nvshmem_finalize();  // this is one call more than the number of initializations
 }
 
 TEST(NvshmemInit, with_threads) {

@@ -140,7 +140,7 @@ TEST_F(NvshmemMemory, of_the_program_comes_back_to_the_address_that_it_had) {
   nvshmem_char_p(high, static_cast<char>('a' + me), (me + 1) % n);
   nvshmem_barrier_all();
   EXPECT_EQ(*high, 'a' + (me + n - 1) % n);
-  // This range is in use and begins in the middle of a page, so another address is chosen.
+  // The requested range is in use and begins in the middle of a page, so the library chooses another address.
   const OwnMemory third;
   for (char* const preferred : {high, low + 1, reinterpret_cast<char*>(uintptr_t{4096})}) {
     char* const elsewhere = at(third, preferred);

@@ -60,7 +60,7 @@ int main() {
   check("the world still works", variable[0] == 3);
   shmem_barrier_all();
   shmem_finalize();
-  shmem_finalize();  // one call more than there were initializations
+  shmem_finalize();  // this is one call more than the number of initializations
   check("memory after finalize", shmem_malloc(8) == nullptr);
   return failures;
 }

@@ -1,6 +1,6 @@
 /// @file
 /// Used by the generated conformance programs: values that every PE can compute for any PE, checks, and symmetric
-/// memory. The programs access the memory only through the interface, because it may be GPU memory.
+/// memory. The programs access symmetric memory only through the interface, because symmetric memory can be GPU memory.
 #pragma once
 
 #include <shmem.h>

@@ -1,6 +1,6 @@
-// KIND STATUS: PE 1 ends all PEs with this status. Meanwhile a thread of each PE is in a call of KIND that holds the
-// lock of a stream and does not return. KIND "cancelled": another thread has requested to cancel the thread that ends
-// all PEs.
+// KIND STATUS: PE 1 ends all PEs with this status. Meanwhile, in each PE, a thread is in a call of the kind KIND. The
+// call holds the lock of a stream and does not return. KIND "cancelled": another thread has requested to cancel the
+// thread that ends all PEs.
 #include <pthread.h>
 #include <shmem.h>
 #include <unistd.h>

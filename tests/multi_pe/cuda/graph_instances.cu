@@ -17,7 +17,7 @@ constexpr unsigned places_of_each = 64;
 
 struct results {
   unsigned runs;    ///< the number of runs that have begun
-  unsigned beside;  ///< the number of runs that have seen all other runs of their repetition begin
+  unsigned beside;  ///< the number of runs that have seen that all other runs of their repetition have begun
   unsigned wrong;
   unsigned places[repetitions * at_once][places_of_each];
 };

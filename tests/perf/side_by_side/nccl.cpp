@@ -1,4 +1,4 @@
-// Measures NCCL's collectives on a stream: the same rows as in rows_stream.cu, in a separate program.
+// Measures NCCL's collectives on a stream, in a separate program. The rows are the rows of rows_stream.cu.
 //
 // Usage: ID_FILE RANK SIZE [OPTIONS]; the options are in report.hpp. The status is 1 if data was wrong.
 #include <nccl.h>

@@ -48,8 +48,8 @@ TEST(tcp, two_worlds_at_once_and_again_after_leaving) {
       for (int repeat = 0; repeat < 4; ++repeat) {
         const chosen_bootstrap first = make_bootstrap(mine);
         const chosen_bootstrap second = make_bootstrap(mine);
-        // Rank 1 may still be in one world while the other ranks are already in the other world. Messages of the two
-        // worlds must not be mixed up.
+        // Rank 1 can still be in the first world while the other ranks are already in the second world. Messages of the
+        // two worlds must not be mixed up.
         exchange_everything(*(first.exchange));
         exchange_everything(*(second.exchange));
         exchange_everything(*(first.exchange));

@@ -147,7 +147,7 @@ TEST(peer_connector, addresses_are_tried_until_the_right_pe_answers) {
   const tcp_listener echo = listen_anywhere();  // this listener sends back the bytes that it receives
   const tcp_listener closing = listen_anywhere();
   const tcp_listener own = listen_anywhere();
-  // This listener is made last, because the system may reuse its port.
+  // This listener is made last, because the system can give its port to another listener.
   const tcp_address nobody = here(listen_anywhere());
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
   std::atomic<bool> done{false};
@@ -183,7 +183,7 @@ TEST(peer_connector, when_no_address_works_each_is_named_with_its_answer) {
     pair.settings.join_timeout = std::chrono::milliseconds(4000);
     const tcp_listener silent = listen_anywhere();
     const tcp_listener own = listen_anywhere();
-    // This listener is made last, because the system may reuse its port.
+    // This listener is made last, because the system can give its port to another listener.
     const tcp_address nobody = here(listen_anywhere());
     const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, own)); });
     ASSERT_TRUE(end);

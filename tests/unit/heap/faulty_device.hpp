@@ -32,7 +32,8 @@ class faulty_device : public detail::device {
     plan_.reset();
     refused_.clear();
   }
-  bool spans_slots = false;                      ///< whether the device has spans, if the inner device has them
+  bool spans_slots = false;                      ///< whether the device supports spans, which requires that the inner
+                                                 ///< device supports spans
   bool refuse_hints = false;                     ///< whether all requested addresses count as in use
   std::size_t most_addresses = ~std::size_t{0};  ///< larger reservations fail
   heap_kind kind = heap_kind::host;              ///< the kind that the device reports

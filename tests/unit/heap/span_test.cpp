@@ -1,5 +1,5 @@
-// Heaps whose slots are the parts of one segment: what peers can reach, what a failed step leaves, and when memory is
-// free.
+// Heaps whose slots are the parts of one segment. The tests check which memory peers can reach, which resources remain
+// after a failed step, and when memory is released.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -67,7 +67,7 @@ TEST(core_sharing, is_crowded_for_longer_while_a_thread_keeps_the_core) {
     EXPECT_TRUE(core.crowded(now + expected * ms - 1));
     EXPECT_FALSE(core.crowded(now + expected * ms));
     now += expected * ms;
-    core.yielded(now, now + undisturbed);  // the time slice of the other thread may come later
+    core.yielded(now, now + undisturbed);  // the time slice of the second thread can come later
     now += undisturbed;
     EXPECT_FALSE(core.crowded(now));
   }

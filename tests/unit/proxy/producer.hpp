@@ -172,7 +172,7 @@ class producer {
   what.value[1] = signal_offset;
   return what;
 }
-/// Like put_signal(), with at most 8 bytes of data, which the command itself contains.
+/// Does the same as put_signal() with at most 8 bytes of data. The command itself contains the data.
 [[nodiscard]] inline detail::command put_value_signal(int pe, std::uint64_t offset, std::uint64_t data,
                                                       std::uint64_t bytes, std::uint64_t signal_offset,
                                                       std::uint64_t value,

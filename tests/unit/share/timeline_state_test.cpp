@@ -34,8 +34,8 @@ using pgas_test::code_of;
 using pgas_test::comes;
 using pgas_test::text_of;
 
-/// Words that behave like a GPU's words: a stream does not keep the pages, a wait calls no check, and only a write of
-/// the word ends the wait.
+/// Words that behave like the words of a GPU. A stream does not keep the pages of a word alive, a wait calls no check
+/// function, and only a write to the word ends the wait.
 class device_words final : public stream_words {
  public:
   [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }

@@ -83,7 +83,8 @@ class MetricsServer : public ::testing::Test {
     EXPECT_TRUE(wait_for_events(to.fd.get(), POLLOUT, deadline(30s)));
     return std::move(to.fd);
   }
-  /// All bytes until the other side closes the connection. Empty if the connection stays open for a minute.
+  /// Returns all bytes that arrive until the server closes the connection. Returns an empty text if the connection
+  /// stays open for a minute.
   [[nodiscard]] static std::optional<std::string> rest_of(int fd) {
     const deadline limit(60s);
     std::string all;

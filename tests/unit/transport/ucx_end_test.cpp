@@ -281,7 +281,7 @@ TEST_P(ucx_end, both_leave_at_once_without_a_loss) {
       }
       pe.until_messages(5);
       pe.until_done();
-      // A PE that is done makes progress for a while, during which the other PE may disconnect.
+      // A PE that is done makes progress for a while. Meanwhile the other PE can disconnect.
       for (int i = 0; i < 50 * pe.me * round; ++i) (void)pe.link->progress();
       pe.link->disconnect(seconds(30));
       EXPECT_TRUE(pe.losses.empty()) << pe.losses.front().second;

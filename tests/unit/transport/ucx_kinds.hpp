@@ -1,5 +1,6 @@
 /// @file
-/// The kinds of UCX transport in the tests: with UCX's own choice of transports, and over TCP.
+/// The kinds of UCX transport in the tests. In one kind UCX chooses the transports, and in the second kind UCX uses
+/// TCP.
 #pragma once
 
 #include <cstdlib>

@@ -13,7 +13,7 @@ namespace {
 
 using namespace pgas::detail;
 
-/// Barriers of two PEs that arrive up to `spread` ns apart, and leave up to `spread` ns after the later one has
+/// Barriers of two PEs. The PEs arrive up to `spread` ns apart, and leave up to `spread` ns after the later PE has
 /// arrived. The second clock is ahead of the first by `ahead`.
 std::pair<barrier_times, barrier_times> played(std::int64_t ahead, std::int64_t spread, unsigned seed) {
   std::mt19937 random(seed);

@@ -61,7 +61,7 @@ class WaitReport : public ::testing::Test {
     wait.heap_offset = packets + team_state_layout::line + static_cast<std::uint64_t>(from) * units * 32;
     return wait;
   }
-  /// Like answer(), but in a new thread of this process.
+  /// Does the same as answer(), but in a new thread of this process.
   void answer_elsewhere(const failure_record& wait) {
     std::thread([&] { answer(wait); }).join();
   }
