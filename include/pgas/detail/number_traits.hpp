@@ -112,12 +112,12 @@ inline constexpr bool reduces = valid<reduce_call, Op, A>;
 
 template <class Op>
 using operation_number = decltype(Op::id);
-/// Whether Op is an operation of the library, which has a number.
+/// Whether Op is one of the library's operations. Each of these operations has a number.
 template <class Op>
 inline constexpr bool library_op = valid<operation_number, Op>;
 
 /// The type in which `Op` accumulates elements of type T. For 16-bit floats: float, if `Op` accepts float, so that only
-/// the result is rounded. For complex numbers in the library's operations: a pair of reals. Otherwise: T.
+/// the result is rounded. For complex numbers in the library's operations: a pair of reals. For all other types: T.
 template <class Op, class T, class = void>
 struct accumulator {
   using type = T;

@@ -18,7 +18,7 @@ namespace pgas::detail {
 /// those threads.
 class yield_rhythm {
  public:
-  /// Called at each opportunity. @return Whether the thread should yield now.
+  /// Called at each opportunity to yield. @return Whether the thread should yield now.
   [[nodiscard]] bool due() noexcept {
     if (to_leave_out_ == 0) return true;
     --to_leave_out_;
@@ -72,7 +72,8 @@ class core_sharing {
   /// A yield of this length has waited for a thread that computes. The value is shorter than a time slice of Linux, and
   /// longer than the time that a polling thread needs for a message.
   static constexpr std::uint64_t time_slice_ns = 500'000;
-  /// The first period is shorter than most time slices, so it costs little if the core was shared only for a moment.
+  /// The first period is shorter than most time slices, so the period costs little if the core was shared only for a
+  /// moment.
   static constexpr std::uint64_t shortest_period_ns = 1'000'000;
   /// If a thread computes on the same core, that thread runs within this time.
   static constexpr std::uint64_t turn_ns = 8'000'000;
@@ -156,7 +157,7 @@ PGAS_FN void yield_now_and_then([[maybe_unused]] const proxy_bell* bell = nullpt
 #endif
 }
 
-/// A number less than `count`; 0 if `count` is 0. The numbers are scattered. So every number is reached even if a
+/// A number less than `count`; 0 if `count` is 0. The numbers are scattered, so every number is reached even if a
 /// thread calls this function at regular intervals, or alternates between several searches.
 [[nodiscard]] PGAS_FN std::size_t anywhere_below(std::size_t count) {
   std::uint64_t bits = new_number() * 0x9e3779b97f4a7c15u;

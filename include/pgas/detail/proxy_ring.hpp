@@ -41,17 +41,17 @@ enum class command_kind : std::uint8_t {
   get,        ///< copies `bytes` bytes from `offset` to `local`. Answer: the data has arrived
   get_value,  ///< reads `bytes` bytes, at most 16, at `offset`. Answer: the bytes
   /// Copies `bytes` bytes in blocks of `block` bytes. The blocks are `value[0]` bytes apart at `local`, and `value[1]`
-  /// bytes apart at `offset` (both signed). Answer as put.
+  /// bytes apart at `offset` (both signed). Answer: as for put.
   put_strided,
-  get_strided,  ///< put_strided in the other direction; `value[0]` is also the distance at `local`. Answer as get
+  get_strided,  ///< put_strided in the other direction, with the same `value`. Answer: as for get
   /// Applies `update` to the word of type `as` at `offset`, with the operand `value[0]` and, for compare_swap, the
   /// comparison value `value[1]`. Answer: the old bits.
   atomic,
   /// A put, and then a signal: `update` (set or add) of the 64-bit word at offset `value[1]`, with the operand
-  /// `value[0]`. Answer as put. The signal takes effect after the data, after all earlier commands to that PE, and
+  /// `value[0]`. Answer: as for put. The signal takes effect after the data, after all earlier commands to that PE, and
   /// after the data (but not the signals) of all earlier commands to other PEs.
   put_signal,
-  put_value_signal,  ///< as put_signal, with `bytes`, at most 8, of the value in `local`. No answer
+  put_value_signal,  ///< put_signal of `bytes` bytes, at most 8; the field `local` holds the bytes. No answer
   signal,            ///< put_signal without data. No answer
   fence,             ///< orders earlier commands to PE `pe` before later ones. No answer
   quiet,             ///< Answer: all earlier commands to `pe` (-1: to all PEs) are complete
@@ -62,8 +62,8 @@ enum class command_kind : std::uint8_t {
 };
 
 /// One operation. A command is one cache line: the proxy polls the line that a producer will write next.
-/// *Memory* `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs global
-/// memory, but not a stack or the shared memory of a block.
+/// *Memory* `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs also
+/// global memory, but never a GPU thread's stack or a block's shared memory.
 struct alignas(64) command {
   std::uint64_t lap;  ///< written last
   command_kind kind;
@@ -84,8 +84,8 @@ inline constexpr std::uint32_t no_answer = 0xffffffffu;
 
 /// One block of a put_list or a get_list.
 struct listed_block {
-  std::uint64_t offset;  ///< in the slot of the other PE
-  std::uint64_t local;   ///< an address, as command::local
+  std::uint64_t offset;  ///< the offset in the slot of the other PE
+  std::uint64_t local;   ///< an address, with the rules of command::local
   std::uint64_t bytes;   ///< may be 0
 };
 static_assert(sizeof(listed_block) == 24);
@@ -157,7 +157,7 @@ struct workspace_view {
 /// The words for wakeups. The control block of each PE has one proxy_bell. *Memory* initially zero; without a proxy the
 /// words stay zero.
 struct proxy_bell {
-  std::uint32_t rung;              ///< a futex; the proxy changes it whenever it has made progress
+  std::uint32_t rung;              ///< a futex that the proxy changes whenever it has made progress
   mutable std::uint32_t sleepers;  ///< the number of threads that sleep until `rung` changes
   std::uint32_t proxy_sleeps;      ///< 1: the proxy sleeps, or is about to sleep, until a command arrives
   void (*wake)(void* proxy);
@@ -187,7 +187,7 @@ inline void sleep_until_rung(const proxy_bell& bell, std::uint32_t seen, std::ui
 
 /// Wakes the sleeping threads. *Callers* the proxy, after it has published its answers.
 inline void ring_bell(proxy_bell& bell) noexcept {
-  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // either this thread sees `sleepers`, or a sleeper sees `rung`
+  __atomic_fetch_add(&bell.rung, 1, __ATOMIC_SEQ_CST);  // this thread sees a new sleeper, or the sleeper sees `rung`
   if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) != 0)
     ::syscall(SYS_futex, &bell.rung, FUTEX_WAKE_PRIVATE, 0x7fffffff, nullptr, nullptr, 0);
 }

@@ -4,8 +4,8 @@
 /// members at the end of a struct only, and the list of the struct's members has the same order. An inline function of
 /// the program converts the struct to one of the types below. docs/stability.md describes the rules.
 ///
-/// The functions and the lists are hidden: a program and each of its libraries use their own copies, which belong to
-/// the headers that they were compiled with.
+/// The functions and the lists are hidden: a program and each of its libraries use their own copies. Each copy belongs
+/// to the headers with which that program or library was compiled.
 #pragma once
 
 #include <array>

@@ -18,7 +18,8 @@ struct domain_words {
 
 /// One PE's view of the domains of a team, for collectives of teams that span several domains: an array of 32-bit
 /// words, which the host writes after the state of the team. Domains are numbered in the order of their first members;
-/// the members of a domain have the order of the team. All zeros, or one domain, means that no member is proxied.
+/// the members of a domain have the order of the team. If all words are 0, or if the team has one domain, no member is
+/// proxied.
 struct team_hierarchy {
   const std::int32_t* words;
 
@@ -37,7 +38,8 @@ struct team_hierarchy {
   [[nodiscard]] PGAS_HD std::int32_t count(std::int32_t d) const { return begin(d + 1) - begin(d); }
   /// The index of domain `d`'s first member in the list of all members, sorted by domain.
   [[nodiscard]] PGAS_HD std::int32_t begin(std::int32_t d) const { return words[first_begin + d]; }
-  /// The number in the team, and in the world, of member `k` of domain `d`.
+  /// The number of member `k` of domain `d`. member() returns the number in the team, and world_pe() the number in the
+  /// world.
   [[nodiscard]] PGAS_HD std::int32_t member(std::int32_t d, std::int32_t k) const {
     return words[first_begin + 1 + members() + begin(d) + k];
   }
@@ -96,9 +98,9 @@ struct team_hierarchy {
 ///   that waits for i uses both words, so the threads of a group need not exchange counts;
 /// * a word for a value that i sends to the other members in a collective (`value`), and a word by which members
 ///   compare their calls if checks are on (`signature`). No member completes a collective before all members have read
-///   these words, so one word of each kind is sufficient;
+///   these words, so one word of each kind is sufficient.
 ///
-/// and the domain_words of teams that span domains.
+/// If the team spans domains, each part also has the domain_words.
 ///
 /// After the parts follow the LL packets of channel 0 and of the host's channel (`impl/ll/ll_exchange.hpp`); a copy of
 /// the team's context, for code that receives the context by a pointer; the team_hierarchy; and the world PE of each
@@ -140,7 +142,8 @@ struct team_state_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
-  /// The size of the data in the packets of one collective for one member. The other half of each packet is its epoch.
+  /// The size of the data in the packets of one collective for one member. Half of each packet is data, and half is the
+  /// epoch.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_data_bytes(bool of_host) {
     return packet_buffer_bytes(of_host) / 2;
   }

@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// The update of the word by the operation, as in pgas::trace::update.
+/// How an operation updates its word. The values are the values of pgas::trace::update.
 enum class traced_update : std::uint16_t { none, set, add, other };
 
 struct traced_event {
@@ -18,7 +18,7 @@ struct traced_event {
   std::uint64_t offset;  ///< the offset of the word that is updated or waited for; no_word: none
   std::uint64_t value;   ///< the value set or added, or the comparison value
   std::uint64_t seen;    ///< the value that ended the wait
-  std::int32_t pe;       ///< the number in the world; -1: none
+  std::int32_t pe;       ///< the PE's number in the world; -1: no PE
   operation what;
   std::uint32_t block;  ///< the block of the group's leader
   std::uint32_t thread;

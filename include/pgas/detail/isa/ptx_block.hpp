@@ -36,13 +36,13 @@ PGAS_FN void store_shared(std::uint32_t address, T v) {
   }
 }
 
-/// Tries to change a word in shared memory from 0 to 1, without waiting. The change acquires.
+/// Tries once to lock: changes a word in shared memory from 0 to 1. The change is an acquire.
 [[nodiscard]] PGAS_FN bool try_lock_shared(std::uint32_t address) {
   std::uint32_t old;
   asm volatile("atom.acquire.cta.shared::cta.cas.b32 %0, [%1], 0, 1;" : "=r"(old) : "r"(address) : "memory");
   return old == 0;
 }
-/// Changes the word back to 0. The change releases.
+/// Unlocks: stores 0 in a word in shared memory. The store is a release.
 PGAS_FN void unlock_shared(std::uint32_t address) {
   asm volatile("st.release.cta.shared::cta.u32 [%0], 0;" ::"r"(address) : "memory");
 }

@@ -1,6 +1,6 @@
 /// @file
 /// The memory accesses of copies: by threads, and by the GPU's copy unit (TMA). `weak` accesses are ordinary accesses
-/// to data without races; fences make the data visible. No access is a `ld.global.nc`, because memory that a peer may
+/// to data without races; fences make the data visible. No access is a `ld.global.nc`, because memory that a peer can
 /// write during a kernel must not be read through the read-only path.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// The kind of memory that a copy accesses. `any`: everything that a generic pointer may point to, including shared and
+/// The kind of memory that a copy accesses. `any`: everything that a generic pointer can point to, including shared and
 /// local memory. The accesses are weak. `heap`: memory that other PEs write. Loads bypass the L1 cache, because stores
 /// over NVLink don't update lines in L1.
 enum class space { any, heap };
@@ -165,7 +165,8 @@ PGAS_FN void bulk_load(std::uint32_t to, const void* from, std::uint32_t bytes, 
                "l"(global_address(from)), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/// Starts a copy from shared to global memory. bulk_commit() makes a group of the copies that this thread has started.
+/// Starts a copy from shared to global memory. bulk_commit() puts all copies that this thread has started since its
+/// previous bulk_commit() into one group.
 PGAS_FN void bulk_store(void* to, std::uint32_t from, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global_address(to)), "r"(from),
                "r"(bytes)

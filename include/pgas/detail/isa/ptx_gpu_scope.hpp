@@ -17,8 +17,8 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// Waits until the stream's earlier work is complete and visible, in a kernel that the GPU may set up early
-/// (`launch_attributes.hpp`). GPUs before sm_90 set up no kernel early.
+/// Waits until the stream's earlier work is complete and visible. A kernel that the GPU can set up early calls this
+/// function (`launch_attributes.hpp`). GPUs before sm_90 set up no kernel early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

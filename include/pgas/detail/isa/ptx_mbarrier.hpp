@@ -12,7 +12,7 @@ namespace pgas::detail {
 
 #if defined(PGAS_HAS_BULK_COPIES)
 
-/// The operand of instructions for a word: its address in the shared window.
+/// The operand by which an instruction names a word: the word's address in the shared window.
 using mbarrier_word = std::uint32_t;
 [[nodiscard]] PGAS_FN mbarrier_word mbarrier_at(std::uint64_t* word) { return shared_address(word); }
 
@@ -28,8 +28,8 @@ PGAS_FN void mbarrier_end(mbarrier_word at) {
 PGAS_FN void mbarrier_expect(mbarrier_word at, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
-/// Counts bytes that this thread has written, as the copy unit counts the bytes that it has written. The written data
-/// is visible to threads that wait, and to instructions that read shared memory through the async proxy.
+/// Counts bytes that this thread has written, in the same way as the copy unit counts its bytes. The written data is
+/// visible to threads that wait, and to instructions that read shared memory through the async proxy.
 PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
   fence_proxy_async_shared();
   asm volatile(
@@ -63,14 +63,14 @@ PGAS_FN void mbarrier_complete(mbarrier_word at, std::uint32_t bytes) {
       : "memory");
   return complete != 0;
 }
-inline constexpr std::uint32_t mbarrier_polls = 128;  ///< polls between checks; a poll takes up to 1 ms
+inline constexpr std::uint32_t mbarrier_polls = 128;  ///< polls between clock checks; a poll takes up to 1 ms
 
 #else
 
 using mbarrier_word = std::uint64_t*;
 [[nodiscard]] PGAS_FN mbarrier_word mbarrier_at(std::uint64_t* word) { return word; }
 
-/// Accesses to the word by threads of one block.
+/// mbarrier_load() and mbarrier_replace() access the word at the scope of one block.
 [[nodiscard]] PGAS_FN std::uint64_t mbarrier_load(mbarrier_word at) {
 #if defined(__CUDACC__)
   std::uint64_t v;
@@ -95,7 +95,8 @@ PGAS_FN void mbarrier_init(mbarrier_word at, std::uint32_t arrivals) {
 }
 PGAS_FN void mbarrier_end(mbarrier_word) {}
 
-/// Decrements the pending arrival count and increments the pending byte count. A phase is complete when both are 0.
+/// Decrements the pending arrival count and increments the pending byte count. A phase is complete when both counts are
+/// 0.
 PGAS_FN void mbarrier_update(mbarrier_word at, std::uint32_t arrivals, std::uint32_t more_bytes) {
   constexpr std::uint64_t parity = std::uint64_t{1} << 63;
   for (;;) {

@@ -76,7 +76,7 @@ template <class To, class From>
   return __cvta_generic_to_global(const_cast<const void*>(p));
 }
 #else
-/// The same integer types, but with permission to alias memory of another type.
+/// The unsigned integer of `Bytes` bytes, with permission to alias memory of another type.
 template <std::size_t Bytes>
 struct aliasing_word;
 template <>
@@ -164,7 +164,7 @@ PGAS_FN void store_release(T* p, T value) {
 }
 
 /// Two strong 8-byte loads in one instruction; `p` is aligned to 16 bytes. Each half is single-copy atomic, but the two
-/// halves may be read at different times: in PTX a vector access counts as one access per element.
+/// halves can be read at different times: in PTX a vector access counts as one access per element.
 [[nodiscard]] PGAS_FN vec16 load_relaxed(const vec16* p) {
   vec16 v;
 #if defined(__CUDACC__)
@@ -237,8 +237,8 @@ inline constexpr int threads_that_fence = warp_size;
 inline constexpr int threads_that_fence = 0x7fffffff;
 #endif
 
-/// A sequentially consistent fence: a release and an acquire, in one total order with all other such fences. No later
-/// load overtakes an earlier store.
+/// A sequentially consistent fence: a release and an acquire. All sequentially consistent fences have one total order.
+/// No later load overtakes an earlier store.
 PGAS_FN void fence_sc() {
 #if defined(__CUDACC__)
   asm volatile("fence.sc.sys;" ::: "memory");

@@ -1,6 +1,6 @@
 /// @file
-/// Sync and vote of some warps of a block, by the 16 numbered barriers that a GPU provides for each block (`bar`). Used
-/// by `device/group.hpp`; not available on the CPU.
+/// Functions by which some warps of a block sync and vote. The functions use the 16 numbered barriers that a GPU
+/// provides for each block (`bar`). Used by `device/group.hpp`; not available on the CPU.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"

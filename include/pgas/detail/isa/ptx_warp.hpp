@@ -12,15 +12,16 @@ namespace pgas::detail {
 
 /// log2 of warp_size, for shifts.
 inline constexpr int log2_warp_size = 5;
-/// The number of lanes of a warp. Like a literal, the constant is an int, because ranks are signed or unsigned.
+/// The number of lanes of a warp. The constant is an int, like a literal, so that expressions can combine it with
+/// signed and with unsigned ranks.
 inline constexpr int warp_size = 1 << log2_warp_size;
 
 /// A set of lanes: bit i is lane i.
 using lane_mask = std::uint32_t;
 static_assert(sizeof(lane_mask) * 8 == warp_size);
-/// The mask for votes and shuffles of a warp, also of a warp with fewer threads: lanes that do not exist count as
-/// ended, so no lane waits for them. If the mask were not a constant, each call would compare the mask with the mask of
-/// all lanes.
+/// The mask for votes and shuffles of a warp, also of a warp with fewer than 32 threads: lanes that do not exist count
+/// as ended, so no lane waits for them. If the mask were not a constant, each call would compare the mask with the mask
+/// of all lanes.
 inline constexpr lane_mask every_lane = ~lane_mask{0};
 
 #if defined(__CUDACC__)

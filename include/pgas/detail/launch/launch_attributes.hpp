@@ -4,8 +4,9 @@
 /// a function that waits for the previous kernel.
 ///
 /// The blocks of the kernel become resident when all blocks of the previous kernel have ended or have called
-/// trigger_next_launch() (`device/launch_order.hpp`). Kernels of the library never call that function: they may wait
-/// for another kernel, of this PE or of another PE on the same GPU, and that kernel would find no free resources.
+/// trigger_next_launch() (`device/launch_order.hpp`). Kernels of the library never call trigger_next_launch(). A kernel
+/// of the library can wait for another kernel, of this PE or of another PE on the same GPU, and blocks that become
+/// resident early would take the resources that the other kernel needs.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -16,7 +17,7 @@ namespace pgas::detail {
 
 /// Whether a kernel that first calls wait_for_predecessor() may be set up early. The kernel's code for the current GPU
 /// must contain the call of wait_for_predecessor(). Code that was compiled for an older GPU and translated by the
-/// driver does not contain the call. The driver must also support launches that are set up early in graphs.
+/// driver does not contain the call. The driver must also support this early setup for launches in graphs.
 [[nodiscard]] inline bool may_be_set_up_early(const cudaFuncAttributes& kernel) {
   constexpr int with_graphs = 12030;
   static const int driver = [] {

@@ -17,7 +17,7 @@
 
 namespace pgas::detail {
 
-/// Makes the world's GPU current on this thread during its lifetime. Has no effect on the host heap.
+/// Makes the world's GPU current on this thread during the lifetime of this object. Has no effect on the host heap.
 class PGAS_API device_guard {
  public:
   explicit device_guard(world& w);
@@ -46,14 +46,14 @@ struct [[gnu::visibility("hidden")]] members_of<launch_shape>
   static constexpr const char* name = "launch_config";
 };
 
-/// Throws if the world cannot launch kernels of this program: the world's first failure; version_mismatch if the layout
-/// of contexts differs between the program's headers and the library.
+/// Throws if the world cannot launch kernels of this program. The error is the world's first failure, or
+/// version_mismatch if the layout of contexts differs between the program's headers and the library.
 PGAS_API void check_kernels(world& w, std::uint32_t layout);
 /// The error of a launch whose context has another layout than the kernel expects.
 [[nodiscard]] PGAS_API error wrong_context(std::uint32_t layout, std::uint32_t in_kernel);
 
-/// Throws version_mismatch if an argument of a kernel is a context that was made for headers of another version, for
-/// example by another library of the process.
+/// Throws version_mismatch if an argument of a kernel is a context for headers of another version. For example, another
+/// library of the process has made the context.
 template <class Argument>
 void check_argument(const Argument& argument) {
   if constexpr (std::is_same_v<Argument, context> || std::is_same_v<Argument, direct_context>) {
@@ -69,7 +69,7 @@ struct grid_place {
   bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel itself then
                           ///< waits for that launch
 };
-/// The shared state of a launch on this stream of a GPU.
+/// Returns the state that the blocks of a launch on the stream `on` share.
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
 /// A kernel whose blocks must all be resident, and the GPU that must hold them.
 struct resident_kernel {
@@ -92,8 +92,8 @@ struct resident_kernel {
 /// would block the proxy that a running kernel may be waiting for.
 class PGAS_API registered_kernel {
  public:
-  /// @param load loads the kernel into the current context; returns the bytes of a thread's stack, or 0 on failure,
-  /// which the launch reports
+  /// @param load a function that loads the kernel into the current context. The function returns the bytes of a
+  /// thread's stack, or 0 on failure; the launch reports the failure
   explicit registered_kernel(std::size_t (*load)());
   ~registered_kernel();
   registered_kernel(const registered_kernel&) = delete;
@@ -217,7 +217,8 @@ template <class Kernel, class... Arguments>
   return last.kernel;
 }
 
-/// Like the function above, but on the world's GPU.
+/// Loads the kernel on the world's GPU, as describe_kernel() does on the current GPU. Throws if the heap is on the
+/// host.
 template <class Kernel, class... Arguments>
 [[nodiscard]] loaded_kernel load_kernel(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)
@@ -260,8 +261,9 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
 
 #else
 
-/// Enqueues calls of `member`, one for every thread of every block. With `resident`, all threads run at the same time,
-/// each on its own CPU thread; otherwise as many blocks at a time as the CPU can run.
+/// Enqueues calls of `member`, one for every thread of every block. If `shape.resident` is set, all threads run at the
+/// same time, each on its own CPU thread. If `shape.resident` is not set, as many blocks run at a time as the CPU can
+/// run.
 PGAS_API void run_grid(world& w, const stream& on, const given<launch_shape>& shape,
                        std::function<void(const cpu_block&)> member);
 /// The number of blocks of `threads` threads that can run at the same time.
