@@ -1,6 +1,6 @@
 /// @file
-/// All device operations, for kernels. The operations are header-only. At run time, their only input from the library
-/// is the pgas::context. `device/MEMORY_MODEL.md` holds the memory model.
+/// All device operations, for kernels. The operations are header-only. At run time, the only input that the operations
+/// need from the library is the pgas::context. `device/MEMORY_MODEL.md` holds the memory model.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

@@ -15,11 +15,13 @@
 /// and a NaN equals a NaN with the same bits. Minima and maxima of floating-point numbers follow IEEE 754's totalOrder:
 /// -0 is below 0, NaN is above infinity, and NaN with the sign bit set is below -infinity.
 ///
-/// The proxies execute operations on proxied PEs. These operations are atomic with respect to all other operations on
-/// the word. For a proxied PE, the `_nbi` forms wait for the result, which takes about one round trip of the network.
+/// The proxies execute operations on proxied PEs. Operations that a proxy executes are atomic with respect to all other
+/// operations on the word. For a proxied PE, the `_nbi` forms wait for the result, which takes about one round trip of
+/// the network.
 /// *Errors* as in `rma.hpp`.
 ///
-/// The `_nbi` forms write the old value to `*result`, in any memory of this PE. The value is valid after quiet().
+/// The `_nbi` forms write the old value to `*result`, in any memory of this PE. The value in `*result` is valid after
+/// quiet().
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

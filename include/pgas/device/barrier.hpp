@@ -19,10 +19,10 @@ namespace pgas {
 /// The groups may differ from PE to PE.
 /// *On return* earlier operations of the group are complete at their targets.
 /// *Order* accesses before the call on any PE, by any route, are visible to all accesses after the call on any PE.
-/// *Errors* ends the group with a record that names a missing PE when the world is aborted or the deadline passes. If
+/// *Errors* when the world is aborted or the deadline passes, ends the group with a record that names a missing PE. If
 /// another domain is incomplete, the record names the first member of that domain. In a team of more than 16 domains,
-/// the record names the first member of the domain whose message is missing; that domain may itself wait for another
-/// domain.
+/// the record names the first member of the domain whose message is missing; that domain can itself be waiting for
+/// another domain.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::traced_operation traced(ctx, g, detail::operation::barrier);
@@ -52,10 +52,10 @@ PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ct
 
 /// @brief The first half of a barrier(): arrives and does not wait.
 ///
-/// *Callers* all threads of the group `g`, converged, on every member of `team`. Then the same or another group of this
-/// PE must call barrier_wait() before this PE calls another collective of this team and channel.
+/// *Callers* all threads of the group `g`, converged, on every member of `team`. After barrier_arrive(), the same or
+/// another group of this PE must call barrier_wait() before this PE calls another collective of this team and channel.
 /// *Order* accesses before the call on this PE are visible after the matching barrier_wait() of any member. Operations
-/// between the two calls are not ordered.
+/// between barrier_arrive() and barrier_wait() are not ordered.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
@@ -69,12 +69,12 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 /// @brief The second half of a barrier(): returns when every member of `team` has arrived.
 ///
 /// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE. The group may differ
-/// from the group that arrived if the program orders the two calls.
+/// from the group that arrived if the program orders barrier_arrive() before barrier_wait().
 /// *Order* all accesses before the barrier_arrive() of any member are visible after the call. *Errors* as for
 /// barrier().
 ///
-/// @note In a team that spans more than 16 domains, the call may also wait until a member of every other domain has
-/// called barrier_wait(). A program must not make a barrier_wait() depend on the barrier_wait() of another member.
+/// @note In a team that spans more than 16 domains, barrier_wait() can also wait until a member of every other domain
+/// has called barrier_wait(). A program must not make a barrier_wait() depend on the barrier_wait() of another member.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY

@@ -11,18 +11,18 @@
 /// through registers.
 ///
 /// On GPUs before sm_90 and on the CPU, all copies use the single-thread calls of `rma.hpp`, `signal.hpp`,
-/// `strided.hpp` and `atomic.hpp` instead. The same holds for copies between addresses that differ modulo 16 bytes,
-/// copies to or from proxied PEs, and copies of arrays that are neither in global memory nor in the block's shared
-/// memory. All these copies are complete on return, like the blocking calls.
+/// `strided.hpp` and `atomic.hpp` instead. On every GPU, the single-thread calls also perform copies between addresses
+/// that differ modulo 16 bytes, copies to or from proxied PEs, and copies of arrays that are neither in global memory
+/// nor in the block's shared memory. Copies by single-thread calls are complete on return, like the blocking calls.
 ///
 /// *Errors* as in `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp`. A copy that never completes also ends the
-/// thread with a record (operation::bulk_copy). The cause is other code that has written to the copier's memory, or an
-/// mbarrier that awaits bytes that no copy sends.
+/// thread with a record (operation::bulk_copy). A copy never completes if other code has written to the copier's
+/// memory, or if an mbarrier awaits bytes that no copy sends.
 ///
 /// The copy unit accesses memory through the *async proxy*, which fences of threads do not order. fence(), quiet() and
 /// put_signal() *with a copier* order its copies. After bulk_wait_all() the copies count as earlier stores of the
-/// thread. A program may also start bulk copies by `cp.async.bulk` or by a library. The program must then call
-/// fence_proxy_async() and bulk_wait_all() to order these copies relative to the accesses of peers.
+/// thread. A program may also start bulk copies by `cp.async.bulk` or by a library. To order its own bulk copies
+/// relative to the accesses of peers, the program must call fence_proxy_async() and bulk_wait_all().
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -121,8 +121,9 @@ class bulk_copier {
   ///
   /// @param shared shared memory of the block, aligned to 128 bytes, for the exclusive use of this object during its
   /// lifetime
-  /// @param bytes size of the memory: 128 bytes plus eight stages of equal size. More memory is faster, up to 64 KiB.
-  /// With 64 KiB, one thread is as fast as a block of 1024 threads. Less than 2.2 KiB of memory is not used.
+  /// @param bytes size of the memory: 128 bytes plus eight stages of equal size. Copies are faster with more memory, up
+  /// to 64 KiB. With 64 KiB, one thread is as fast as a block of 1024 threads. If the memory has less than 2.2 KiB, the
+  /// copier does not use it.
   PGAS_FN bulk_copier([[maybe_unused]] void* shared, [[maybe_unused]] std::size_t bytes) {
 #if defined(PGAS_HAS_BULK_COPIES)
     ring_.address = detail::shared_address(shared);
@@ -152,8 +153,8 @@ class bulk_copier {
 ///
 /// *Callers* the copier's thread. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE. Data in global memory passes through the copier's
-/// memory. Data in shared memory of the block does not pass through the copier's memory. The copy sends values that
-/// other threads have stored to `src` if the caller has synchronized with these threads.
+/// memory. Data in shared memory of the block does not pass through the copier's memory. If the caller has synchronized
+/// with other threads, the copy sends the values that those threads have stored to `src`.
 /// *On return* `src` may be reused.
 /// *Order* as put(). fence(), quiet() or a put_signal() of this thread orders the copy.
 template <PGAS_IS(rma_type) T>
@@ -206,10 +207,10 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 ///     pgas::put_signal(ctx, by, dst, tile, 0, sig, 1, pgas::signal_op::add, pe);
 ///
 /// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
-/// *Memory* `dst` is symmetric; `src` is any memory of this PE. From shared memory of the block the copy is
-/// asynchronous: one instruction if both addresses and the number of bytes are multiples of 16. From other memory,
-/// put_nbi() is a put() with the copier. The copy sends values that other threads have stored to `src` if the caller
-/// has synchronized with these threads.
+/// *Memory* `dst` is symmetric; `src` is any memory of this PE. A copy from shared memory of the block is asynchronous.
+/// The copy is one instruction if both addresses and the number of bytes are multiples of 16. If `src` is not in shared
+/// memory of the block, put_nbi() is a put() with the copier. If the caller has synchronized with other threads, the
+/// copy sends the values that those threads have stored to `src`.
 /// *On return* `src` must not change before flush().
 /// *Order* none. fence(), quiet() or put_signal() with the copier orders the copy.
 template <PGAS_IS(rma_type) T>
@@ -223,7 +224,7 @@ PGAS_FN void put_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, 
 ///
 /// *Callers* the copier's thread. *Units* strides and `block_size` are numbers of elements, `count` is a number of
 /// rows; 0 is allowed.
-/// *Memory* as put_nbi(); a row takes one instruction if its ends on both sides are multiples of 16 bytes.
+/// *Memory* as put_nbi(); a row takes one instruction if its size and both of its addresses are multiples of 16 bytes.
 /// *On return* as put_nbi(). *Order* as put_nbi().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -235,17 +236,17 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
 ///
 /// Each element is a separate addition: relaxed, and atomic with respect to additions and atomics of threads *of the
 /// same GPU* (PTX ISA 9.0, `cp.reduce.async.bulk`: each has `.relaxed.gpu` semantics). Additions of other GPUs to the
-/// same element are a data race and may be lost. Let one PE at a time, or only the PEs of one GPU, add to an element,
-/// or use atomic_add(). Sums round to nearest. `float` sums flush subnormal numbers to zero; 16-bit sums keep subnormal
-/// numbers. The order of several additions to an element is unspecified.
+/// same element are a data race and can be lost. Let only one PE at a time, or only the PEs of one GPU, add to an
+/// element. In all other cases, use atomic_add(). Sums round to nearest. `float` sums flush subnormal numbers to zero;
+/// 16-bit sums keep subnormal numbers. The order of several additions to an element is unspecified.
 ///
 /// *Callers* the copier's thread. *Units* `count` is a number of elements; 0 is allowed.
 /// *Memory* as put_nbi(). Elements in memory other than shared memory, and elements that the copy unit can't handle,
 /// are added one by one as by atomic_add().
 /// *On return* as put_nbi(). *Order* as put_nbi().
 ///
-/// @note ptxas of CUDA 13.0 gives the addition a wrong type in a program's function that is not inlined and that
-/// several kernels call: mark such a function `__forceinline__`.
+/// @note if several kernels call a function of the program that is not inlined, ptxas of CUDA 13.0 gives the addition
+/// in this function a wrong type. Mark such a function `__forceinline__`.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void add_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::add_tile(ctx, dst, src, {0, 0, count, 1}, pe);
@@ -266,13 +267,13 @@ PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, s
 ///
 /// The program announces `count * sizeof(T)` bytes of the current phase, by arrive_and_expect() or another mbarrier
 /// interface. The announcement comes before the call, or after the call if the phase still needs at least one more
-/// arrival. Several gets may complete in one phase. One arrival may announce the bytes of all these gets.
+/// arrival. Several gets may complete in one phase. One arrival may announce the bytes of all gets of a phase.
 ///
 /// *Callers* any thread of the block whose shared memory contains the mbarrier.
 /// *Units* `count` is a number of elements, and may be 0; the bytes of a phase are less than 1 MiB.
-/// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the
-/// block is asynchronous. The copy is one instruction if both addresses and the number of bytes are multiples of 16.
-/// Into other memory, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst`
+/// *Memory* `src` is symmetric; `dst` is any memory of this PE. A copy into shared memory of the block is asynchronous.
+/// The copy is one instruction if both addresses and the number of bytes are multiples of 16. If `dst` is not in shared
+/// memory of the block, get_nbi() is a get(), and the mbarrier counts the bytes of this get as well. *On return* `dst`
 /// must not be accessed before the phase is complete. *Order* `dst` is written after all earlier accesses to `dst` by
 /// threads that the caller has synchronized with. The copy reads stores that a wait or a barrier of the caller has
 /// ordered before the copy. A thread that sees the phase complete sees the data.
@@ -293,9 +294,9 @@ PGAS_FN void ibget_nbi(const context& ctx, mbarrier on, T* dst, const T* src, st
   detail::get_tile<detail::operation::iget>(ctx, on.word(), dst, src, {dst_stride, src_stride, block_size, count}, pe);
 }
 
-/// @brief Waits until the copier's earlier copies have read their sources. The sources may then be reused.
+/// @brief Waits until the copier's earlier copies have read their sources. After the call, the sources may be reused.
 ///
-/// *Callers* the copier's thread. *Order* none: the data may not have arrived.
+/// *Callers* the copier's thread. *Order* none: the data has not necessarily arrived.
 PGAS_FN void flush(bulk_copier&) {
 #if defined(PGAS_HAS_BULK_COPIES)
   detail::bulk_stores_read<0>();

@@ -17,16 +17,16 @@
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* the call sends the values that all threads of the group have stored to `src` before the call. No other
-/// memory is ordered. When the call returns on a member, all other members have made the call. Earlier stores of the
-/// other members to other memory may not be visible, and earlier stores of this member may be incomplete. Use a
-/// barrier(), or a fence() and a signal, to order other memory. (Collectives of long messages contain barriers;
-/// collectives of short messages do not: impl/ll/ll_exchange.hpp.)
+/// *Order* the call sends the values that all threads of the group have stored to `src` before the call. The call does
+/// not order accesses to other memory. When the call returns on a member, all other members have made the call. Earlier
+/// stores of the other members to other memory are not necessarily visible, and earlier stores of this member are not
+/// necessarily complete. Use a barrier(), or a fence() and a signal, to order other memory. (Collectives of long
+/// messages contain barriers; collectives of short messages do not: impl/ll/ll_exchange.hpp.)
 ///
-/// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, also ends
-/// the group for memory outside the heap, a team that does not contain this PE, a channel that the team does not have,
-/// and a root that is not a member. With checks on, also ends the group if members make different calls; the record
-/// then names one of these members.
+/// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, the call
+/// also ends the group for memory outside the heap, a team that does not contain this PE, a channel that the team does
+/// not have, and a root that is not a member. With checks on, the call also ends the group if members make different
+/// calls; the record then names one of these members.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -167,8 +167,9 @@ PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T
 /// @brief Like alltoall(), for elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
 /// *Units* strides are numbers of elements, at least 1 and the same on all members.
-/// *Memory* `src` has n_pes() * count * src_stride elements and `dst` n_pes() * count * dst_stride; elements after the
-/// last used one need not exist. The gaps in `dst` are not written. `src` and `dst` must not overlap.
+/// *Memory* `src` has n_pes() * count * src_stride elements and `dst` has n_pes() * count * dst_stride elements.
+/// Elements after the last used element need not exist. The gaps in `dst` are not written. `src` and `dst` must not
+/// overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {

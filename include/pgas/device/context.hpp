@@ -15,7 +15,7 @@ namespace pgas {
 
 namespace detail {
 
-/// This number changes whenever the layout or the meaning of a shared struct changes. The structs that kernels of a
+/// abi_version changes whenever the layout or the meaning of a shared struct changes. The structs that kernels of a
 /// program share with the library are pgas::context, team_view, detail::grid_place, detail::grid_state, and the structs
 /// in detail/failure_record.hpp, detail/team_state_layout.hpp and detail/proxy_ring.hpp.
 inline constexpr std::uint32_t abi_version = 14;
@@ -32,8 +32,8 @@ inline constexpr std::uint32_t abi_version = 14;
 }
 
 /// The location of a direct PE: the distance from this PE's slot to that PE's slot. by_long_route() passes the location
-/// to its otherwise() callback. The callback returns true if it has performed the operation with memory that the block
-/// has lent. A callback that never uses lent memory returns nothing.
+/// to its otherwise() callback. The otherwise() callback returns true if it has performed the operation with memory
+/// that the block has lent. A callback that never uses lent memory returns nothing.
 struct by_lent_memory {
   std::uintptr_t distance;
 };
@@ -48,7 +48,7 @@ struct slow_path {
   static constexpr std::uint32_t list = 2;  ///< the team is a list
   /// some PEs are proxied, or slots are not evenly spaced: use the table of routes
   static constexpr std::uint32_t proxy = 4;
-  /// blocks may lend shared memory to the library; `copy_` then points into a lending_context
+  /// blocks may lend shared memory to the library; if the bit is set, `copy_` points into a lending_context
   static constexpr std::uint32_t lent = 8;
 };
 
@@ -80,7 +80,7 @@ class context {
   }
   /// @brief Whether PE `pe` is in the domain.
   ///
-  /// Other PEs are proxied: the same operations work, but are slower.
+  /// PEs outside the domain are proxied: the same operations work, but are slower.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
   /// @brief The address of PE `pe`'s copy of this PE's `local`.
@@ -109,7 +109,8 @@ class context {
     found.pe_ = pe;
     std::int32_t slots = slots_in_row(pe);
     if (flags_ != 0) PGAS_UNLIKELY {
-      // With checks on, operations check `pe` later. Until then an invalid `pe` must not index a table.
+      // With checks on, operations check `pe` later. Until an operation has checked `pe`, an invalid `pe` must not
+      // index a table.
       if (!checks()) slots = listed_slots(pe);
       found.slow_ = checks() || slots < detail::routes::proxied / 2 ? 1 : 0;
     }
@@ -164,8 +165,8 @@ class context {
   /// Only the direct form is inline. One callback, otherwise(this context, what), contains all other code, because all
   /// other cases need the same arguments. `what` is a detail::checked_arguments, the number of a proxied PE, or a
   /// detail::by_lent_memory.
-  /// @tparam Rolled keeps the compiler from unrolling a loop around the call, for calls of single threads. (A call of a
-  /// warp or a block contains a barrier, which has the same effect.)
+  /// @tparam Rolled prevents the compiler from unrolling a loop around the call; used for calls of single threads. (A
+  /// call of a warp or a block contains a barrier, which has the same effect.)
   template <bool Rolled = false, class T, class Direct, class Otherwise>
   PGAS_FN void by_long_route(T* local, pe_or_peer pe, Direct direct, Otherwise otherwise) const {
     T* address = moved_by(local, pe.is_found() ? pe.distance() : distance_of(slots_in_row(pe.pe())));
@@ -194,7 +195,7 @@ class context {
     }
     return direct(moved(local, slots));
   }
-  /// @brief For the library's internal use: whether some PEs are or may be proxied, according to the table of routes.
+  /// @brief For the library's internal use: whether operations must use the table of routes. If not, no PE is proxied.
   [[nodiscard]] PGAS_FN bool has_proxied() const { return (flags_ & detail::slow_path::proxy) != 0; }
   /// @brief For the library's internal use: reaches() with the PE's number in the world.
   [[nodiscard]] PGAS_FN bool is_direct(std::int32_t world_pe) const {
@@ -204,7 +205,7 @@ class context {
   // Data members that the host library fills. These members are public for the library only: programs use the functions
   // above.
   std::uint32_t abi_ = 0;      ///< detail::context_layout
-  std::int32_t world_pe_ = 0;  ///< this PE in the world
+  std::int32_t world_pe_ = 0;  ///< this PE's number in the world
   std::int32_t n_world_ = 0;
   std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
   std::uint32_t log2_stride_ = 0;

@@ -12,8 +12,8 @@ namespace pgas {
 /// spaced addresses.
 ///
 /// Operations with this context compile to the access only, without tests and without code for other routes. The host
-/// functions world::direct_context() and team::direct_context() create such a context, and throw if the condition does
-/// not hold.
+/// functions world::direct_context() and team::direct_context() create a direct_context, and throw if a member is not
+/// load/store accessible or the addresses are not evenly spaced.
 ///
 /// Operations do not check arguments, even with PGAS_CHECKS=1; use context to check a program. As for every context,
 /// fence(), quiet() and put_signal() with this context do not wait for operations of other contexts on proxied PEs.
@@ -26,7 +26,8 @@ namespace pgas {
 class direct_context {
  public:
   direct_context() = default;
-  /// @brief Constructs the object from a context whose team meets the condition. For the library's internal use.
+  /// @brief Constructs the object from a context. All members of the context's team must be load/store accessible at
+  /// evenly spaced addresses. For the library's internal use.
   PGAS_HD explicit direct_context(const context& from) : context_(from) {}
 
   /// @brief Converts to the context that operations receive.

@@ -8,9 +8,9 @@
 /// only. A fence() for all PEs waits until every earlier command of the proxy is complete, because no later store may
 /// overtake a command.
 ///
-/// *Errors* with checks on, all functions end the thread or the group, with a record, for a PE that does not exist.
-/// With proxied PEs, the functions also end the thread or the group if the world is aborted or the deadline passes
-/// during a wait for the proxy.
+/// *Errors* with checks on, if a PE does not exist, all functions end the thread or the group with a record. With
+/// proxied PEs, the functions also end the thread or the group if the world is aborted or the deadline passes during a
+/// wait for the proxy.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -65,7 +65,7 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 /// @brief Orders earlier puts, atomics and signals before later operations, to each PE and across PEs.
 ///
-/// *Callers* any thread. *On return* the operations may not have arrived yet.
+/// *Callers* any thread. *On return* the operations have not necessarily arrived.
 /// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
 /// sees the earlier operations. The fence is a release: a release also orders earlier reads, but not later reads.
 PGAS_FN void fence(const context& ctx) {
@@ -110,7 +110,8 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe)
 ///
 /// *Callers* any thread.
 /// *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and results of earlier
-/// non-blocking operations are available. Later reads of this thread, including gets, come after these operations.
+/// non-blocking operations are available. Later reads of this thread, including gets, come after the operations that
+/// quiet() completes.
 PGAS_FN void quiet(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::quiet);
   detail::fence_sc();

@@ -1,5 +1,5 @@
 /// @file
-/// All threads of all blocks of a launch as one group. Every operation that takes a group accepts this group.
+/// All threads of all blocks of a launch as one group. Every operation that takes a group accepts a grid.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"
@@ -29,8 +29,8 @@ class grid {
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
   /// @brief Returns when all threads of the grid have called sync().
   ///
-  /// *Order* accesses of any thread before the call are visible to all threads after the call. For peers, use fence()
-  /// and quiet() of the grid.
+  /// *Order* accesses of any thread before the call are visible to all threads after the call. For an order that peers
+  /// also see, call fence() or quiet() with the grid as the group.
   PGAS_FN void sync() const { static_cast<void>(any(false)); }
 
   /// @brief Votes: true on all threads if `yes` is true on any thread.

@@ -2,7 +2,7 @@
 /// Groups: the threads that make a call together. A group needs a subset of the functions of cooperative groups, so
 /// `cooperative_groups::thread_block`, tiles and coalesced groups are groups too. Calls that may wait also need a vote:
 /// if a wait of one thread of a group fails, the vote lets all threads of the group end.
-/// `cooperative_groups::grid_group` has no vote and does not compile with such calls; use `grid`.
+/// `cooperative_groups::grid_group` has no vote, so calls that may wait do not compile with it; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |
@@ -65,8 +65,8 @@ template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 namespace detail {
-/// void if G is a group; otherwise substitution fails. In C++17, this prevents overload resolution from taking another
-/// argument, such as a PE number, for a group.
+/// void if G is a group. If G is not a group, substitution fails. In C++17, if_group prevents overload resolution from
+/// taking another argument, such as a PE number, for a group.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 }  // namespace detail
@@ -86,7 +86,7 @@ concept block_group = is_block_group<G>;
 
 /// @brief The calling thread alone.
 ///
-/// Operations without a group argument behave as with this group.
+/// Operations without a group argument behave as with this_thread.
 class this_thread {
  public:
   /// @brief The rank of the only thread.
@@ -152,7 +152,7 @@ class launched_block : public block {
  public:
   /// @brief Constructor for launchers.
   ///
-  /// @param grid shared by the blocks of one launch
+  /// @param grid the state that the blocks of one launch share
   PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
   /// @brief Constructor for launchers.
   ///
@@ -167,7 +167,7 @@ class launched_block : public block {
   }
 
  private:
-  std::uintptr_t grid_;  ///< one of two pointers: groups are small because they are passed to out-of-line functions
+  std::uintptr_t grid_;  ///< one of two pointers, to keep the group small: out-of-line functions receive a copy
 };
 
 /// @brief Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
@@ -194,11 +194,11 @@ class warp {
 
   /// @brief Votes: true on all lanes if `yes` is true on any lane.
   ///
-  /// Does not order memory, as in cooperative_groups.
+  /// Like the function of cooperative_groups, the call does not order memory.
   [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(detail::every_lane, yes) != 0; }
   /// @brief Returns the value of lane `from` on all lanes.
   ///
-  /// Does not order memory, as in cooperative_groups.
+  /// Like the function of cooperative_groups, the call does not order memory.
   [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
     return __shfl_sync(detail::every_lane, value, from);
   }
@@ -208,8 +208,8 @@ class warp {
   std::uint32_t block_size_;
 };
 
-/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
-/// this file.
+/// @brief Several warps of a block that call operations together and use one of the block's hardware barriers: see the
+/// top of this file.
 class named_group {
  public:
   /// @brief A group of warps.
@@ -310,8 +310,8 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
-/// @brief Several warps of a block that call operations together and use one of its hardware barriers: see the top of
-/// this file.
+/// @brief Several warps of a block that call operations together and use one of the block's hardware barriers: see the
+/// top of this file.
 ///
 /// On the CPU the members may be any threads of a block.
 ///
@@ -363,7 +363,7 @@ inline constexpr std::uint32_t place_tries = 4;  // launch numbers are not conse
 
 /// @brief The warp of block `from` that contains the caller.
 ///
-/// *Callers* any thread of the block. The function uses rank and size of the block only.
+/// *Callers* any thread of the block. The function uses only thread_rank() and size() of the block.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warp this_warp(const Block& from) {
   return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};
@@ -393,12 +393,12 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t place_;  ///< two numbers in one word: groups are small because they are passed to out-of-line functions
+  std::uint32_t place_;  ///< two numbers in one word, to keep the group small: out-of-line functions receive a copy
 };
 
 /// @brief The warpgroup of block `from` that contains the caller.
 ///
-/// *Callers* any thread of the block. The function uses rank and size of the block only.
+/// *Callers* any thread of the block. The function uses only thread_rank() and size() of the block.
 template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& from) {
   return {static_cast<std::uint32_t>(from.thread_rank()), static_cast<std::uint32_t>(from.size())};

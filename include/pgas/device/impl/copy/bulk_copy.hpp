@@ -72,7 +72,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
     loaded += piece;
   }
   std::uint32_t stage = 0;
-  std::uint32_t stored = 0;  // number of stores, counted up to `half`: from then on, each step also loads a piece
+  std::uint32_t stored = 0;  // number of stores, counted up to `half`; each later step also loads a piece
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));

@@ -28,7 +28,7 @@ struct carried_part {
   std::uint32_t tail;
 };
 [[nodiscard]] PGAS_FN carried_part part_of(const void* remote, const void* tile, std::size_t bytes) {
-  constexpr std::size_t least = 64;  // the thread copies shorter parts
+  constexpr std::size_t least = 64;  // the thread itself copies shorter parts
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
   const auto apart = reinterpret_cast<std::uintptr_t>(remote) ^ at;
   if (bytes < least || (apart & 15) != 0 || !is_shared(tile) || !is_global(remote)) return {0, 0, 0};

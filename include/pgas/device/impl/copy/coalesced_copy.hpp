@@ -1,9 +1,9 @@
 /// @file
 /// Copies that neighbouring lanes of a warp request individually at the same time. The lanes make these copies together
 /// (opportunistic warp-level coalescing). Used by put() and get() of single threads. If each lane copied alone, the
-/// 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the link. Here
-/// eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so each transfer is
-/// full. The eight lanes have loads of several requests in flight.
+/// 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the link.
+/// Instead, eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so each
+/// transfer is full. The eight lanes have loads of several requests in flight.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
 /// that read the stored values. The sync after the copies orders a lane's later operations after the copies that the
@@ -53,7 +53,7 @@ template <direction Direction, std::size_t Unit, class Lanes>
 PGAS_FN void copy_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::uint32_t bytes) {
   std::uint32_t head = (0 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(dst))) & 15;
   if (head > bytes) head = bytes;
-  if constexpr (Unit < 16) {  // the ends of the lane's request come first, so the code below keeps no register for them
+  if constexpr (Unit < 16) {  // the ends come first, so the code below keeps no register for the ends
     copy_ends<Direction, Unit>(dst, src, bytes, head, (bytes - head) & 15, slice{0, 1});
   }
   std::uint32_t left = (bytes - head) & ~15u;

@@ -37,7 +37,8 @@ template <PGAS_IS(group) G>
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
-/// The access size that the type T guarantees, at most 16 bytes: it divides `sizeof(T)` and the address of every T*.
+/// The access size that the type T guarantees, at most 16 bytes: this size divides `sizeof(T)` and the address of every
+/// T*.
 template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
@@ -233,7 +234,7 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
       if (head > bytes) head = bytes;
       n = (bytes - head) / 16;
     } else {
-      if (head < shift) head += 16;  // otherwise the first aligned source word would start before the source
+      if (head < shift) head += 16;  // the first aligned source word must not start before the source
       // the upper half of the last word must end inside the source
       if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;
       if (n == 0) head = bytes;
@@ -310,7 +311,7 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// Puts one thread's share of bytes from memory that has the same offset from a 16-byte boundary as the destination.
+/// Puts one thread's share of bytes. The source and the destination have the same offset from a 16-byte boundary.
 /// Reductions put their results by this function. All element types and groups share one copy of the code, which is a
 /// tenth of the size of copy().
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {

@@ -1,7 +1,7 @@
 /// @file
-/// Shared memory that a block lends to the library for its copies. put() and get() of the block, of its warps and of
-/// its threads then use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time uses.
-/// NVSHMEM's function nvshmemx_give_smem lends this memory. Programs of pgas use a bulk_copier instead.
+/// Shared memory that a block lends to the library for its copies. With lent memory, put() and get() of the block, of
+/// its warps and of its threads use the GPU's copy unit, through the ring of a bulk_copier that one thread at a time
+/// uses. NVSHMEM's function nvshmemx_give_smem lends this memory. Programs of pgas use a bulk_copier instead.
 ///
 /// Only a context with slow_path::lent looks for lent memory, in out-of-line code, so other contexts execute no
 /// additional instruction. A lock protects the ring. No thread waits for the lock: a thread that can't take the lock
@@ -27,9 +27,9 @@ template <class T>
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + distance);
 }
 
-/// The layout of lent memory: the ring's barriers (bulk_ring), then these words, then the stages.
+/// The layout of lent memory: the ring's barriers (bulk_ring), the words of this struct, and the stages, in this order.
 struct lent_memory {
-  /// The minimum size. NVSHMEM requires this size for the memory even if no data is staged in it.
+  /// The minimum size. NVSHMEM requires lent memory of this size even if the memory stages no data.
   static constexpr std::size_t least_bytes = 1136;
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no address
@@ -63,8 +63,8 @@ PGAS_FN void end_lending(const block_entry& own) {
 }
 #endif
 
-/// Lends the memory [shared, shared + bytes) to the library; it replaces memory that the block lent earlier. The block
-/// lends nothing if the memory is too small or is not shared memory, or if the GPU has no copy unit.
+/// Lends the memory [shared, shared + bytes) to the library. This memory replaces memory that the block has lent
+/// earlier. The block lends nothing if the memory is too small or is not shared memory, or if the GPU has no copy unit.
 /// *Callers* all threads of a block. *Memory* only the library uses the memory until take_back().
 template <class Block>
 PGAS_FN void lend([[maybe_unused]] block_table* table, const Block& block, [[maybe_unused]] void* shared,
@@ -179,7 +179,7 @@ PGAS_FN void copy_with_ring(lent_copy* job) {
 }
 
 /// One thread's copy through the memory that its block has lent. @return False if the block has lent no memory, another
-/// thread uses the memory, the copy is small, or an address or the size is not a multiple of 16. Otherwise the copy is
+/// thread uses the memory, the copy is small, or an address or the size is not a multiple of 16. True if the copy is
 /// complete.
 PGAS_OUTLINE_IN_UNIT bool copy_by_lent_memory(const lending_context* by, std::byte* dst, const std::byte* src,
                                               std::size_t bytes) {

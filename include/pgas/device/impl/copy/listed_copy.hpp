@@ -42,7 +42,7 @@ struct list_walk {
   std::uint32_t parts;      ///< the subgroups that share a block
   std::uint32_t part;
   std::size_t at;   ///< the block in progress
-  std::size_t hop;  ///< the number of blocks from one block of this thread to its next block
+  std::size_t hop;  ///< the distance, in blocks, between two successive blocks of this thread
 
   PGAS_FN list_walk(const copy_list* all, std::uintptr_t bytes_away, slice me)
       : list(all), distance(bytes_away), in_subgroup{0, 0}, parts(1), part(0), at(all->size()), hop(1) {
@@ -50,7 +50,7 @@ struct list_walk {
     const std::uint32_t width = threads_for_block((*all)[0].bytes, me.size);
     const std::uint32_t subgroups = me.size / width;
     const std::uint32_t subgroup = me.rank / width;
-    if (subgroup >= subgroups) return;  // the threads after the last whole subgroup
+    if (subgroup >= subgroups) return;  // the threads after the last whole subgroup copy nothing
     in_subgroup = {me.rank % width, width};
     if (all->size() < subgroups) parts = subgroups / static_cast<std::uint32_t>(all->size());
     part = subgroup % parts;
@@ -68,7 +68,7 @@ PGAS_OUTLINE void copy_listed(const copy_list* list, std::uintptr_t distance, sl
   for (; !walk->ended(); walk->at += walk->hop) {
     copy_block block = (*walk->list)[walk->at];
     if (walk->parts != 1) block = part_of(block, walk->part, walk->parts);
-    // The sums are sums of integers, because the peer's memory and this PE's memory are different objects of C++.
+    // The addresses are added as integers, because the peer's memory and this PE's memory are different objects of C++.
     const auto to = reinterpret_cast<std::uintptr_t>(block.to) + (Direction == direction::put ? walk->distance : 0);
     const auto from = reinterpret_cast<std::uintptr_t>(block.from) + (Direction == direction::get ? walk->distance : 0);
     copy_long<Direction, 1>(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from), block.bytes,
@@ -76,7 +76,8 @@ PGAS_OUTLINE void copy_listed(const copy_list* list, std::uintptr_t distance, sl
   }
 }
 
-/// The mapped ranges of a slot. Their bounds are in host memory, so one thread of a group reads them for all threads.
+/// The mapped ranges of a slot. The bounds of the ranges are in host memory, so one thread of a group reads the bounds
+/// for all threads.
 struct mapped_bytes {
   std::uint64_t heap = 0;
   std::uint64_t team_segments_begin = 0;
@@ -96,7 +97,7 @@ template <PGAS_IS(group) G>
   return broadcast(g, found);
 }
 
-/// A list whose blocks are checked. In the local memory of its thread, like a list_walk.
+/// A list whose blocks are checked. The struct is in the local memory of its thread, like a list_walk.
 struct list_call {
   list_walk walk;
   std::int32_t pe;  ///< in the context's team
@@ -104,7 +105,7 @@ struct list_call {
   PGAS_FN list_call(const copy_list* all, slice me, std::int32_t its_pe) : walk(all, 0, me), pe(its_pe) {}
 };
 
-/// Whether the blocks that this thread copies are valid. If not, leaves a record.
+/// Whether the blocks that this thread copies are valid. If a block is invalid, the function writes a failure record.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool sound_list(const context* ctx, list_call* call, const mapped_bytes* mapped) {
   checked_access access{
@@ -136,12 +137,12 @@ PGAS_COLD void check_list(const context& ctx, G g, list_call call) {
 struct list_submission {
   const copy_list* list;
   proxy_queue queue;
-  std::int32_t pe;     ///< the number in the world
-  slice in_group;      ///< this thread in the group
+  std::int32_t pe;     ///< the PE's number in the world
+  slice in_group;      ///< this thread's rank, and the group's size
   std::size_t at;      ///< the first block that is not submitted
-  std::size_t count;   ///< the blocks that are submitted next
-  std::size_t next;    ///< the next of these blocks that this thread handles
-  reserved_unit unit;  ///< holds these blocks; `number` is valid on the first thread only
+  std::size_t count;   ///< the number of blocks that are submitted next
+  std::size_t next;    ///< the block, counted from `at`, that this thread handles next
+  reserved_unit unit;  ///< holds the `count` blocks; `number` is valid on the first thread only
 
   PGAS_FN list_submission(const copy_list* all, proxy_queue to, std::int32_t its_pe, slice me)
       : list(all), queue(to), pe(its_pe), in_group(me), at(0), count(0), next(0), unit{nullptr, 0} {}
@@ -161,8 +162,8 @@ template <direction Direction>
   return get_inline(work->queue, about, const_cast<void*>(one.local), one.bytes, slice{0, 1});
 }
 
-/// Writes one block to the unit. Without a unit, and if the proxy cannot access the local memory of the block, submits
-/// the block. @return False if a wait failed and the thread must end.
+/// Writes one block to the unit. If there is no unit, or if the proxy cannot access the local memory of the block,
+/// submits the block. @return False if a wait failed and the thread must end.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool list_block(const list_submission* work, std::size_t i) {
   constexpr bool put = Direction == direction::put;
@@ -231,11 +232,11 @@ PGAS_COLD void proxied_list(list_submission* work, G g, completion when) {
 }
 
 /// Copies one thread's share of a list. *Callers* all threads of the group `g`, which may be a part of the threads that
-/// share the list; for a proxied PE, `g` is all these threads.
+/// share the list; for a proxied PE, `g` contains all threads that share the list.
 template <direction Direction, completion When, PGAS_IS(group) G>
 PGAS_FN void list_by_route(const context& ctx, const G& g, const copy_list& list, slice me, pe_or_peer pe) {
   auto* const slot = reinterpret_cast<std::byte*>(ctx.my_slot_);
-  const copy_list* const all = opaque(&list);  // otherwise a loop around the call would keep the list in registers
+  const copy_list* const all = opaque(&list);  // opaque: a loop around the call keeps no list in registers
   ctx.by_long_route(
       slot, pe,
       [=](const context& here, std::byte* remote) {

@@ -35,10 +35,10 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
       });
 }
 
-/// Calls f(member) once for each member, including this PE. Half of a group's warps begin with this PE and the others
-/// end with this PE, so the local copy and the transfers overlap. (With proxied members the group acts as a unit, and
-/// this PE comes last.) The other members follow in cyclic order, so that not all PEs store to the same member at the
-/// same time.
+/// Calls f(member) once for each member, including this PE. Half of a group's warps begin with this PE, and the other
+/// warps end with this PE, so the local copy and the transfers overlap. (With proxied members the group acts as a unit,
+/// and this PE comes last.) The other members follow in cyclic order, so that not all PEs store to the same member at
+/// the same time.
 template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();

@@ -265,7 +265,8 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   }
 }
 
-/// Copies `count` blocks of `bytes` in a unit that is known only at run time: unit_of_all() of both sides and `bytes`.
+/// Copies `count` blocks of `bytes` bytes in units of `unit` bytes. The unit is known only at run time: it is
+/// unit_of_all() of both sides and `bytes`.
 template <direction Direction>
 PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_side<const std::byte> src,
                          std::size_t bytes, std::size_t count, slice me) {
@@ -286,7 +287,7 @@ struct checked_blocks {
   std::size_t count;
 };
 
-/// Ends the thread if blocks leave the heap, or if their PE does not exist.
+/// Ends the thread if a block is not entirely in the heap, or if the PE does not exist.
 PGAS_COLD void check_blocks(checked_blocks* blocks) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   const std::ptrdiff_t stride = blocks->stride;

@@ -65,7 +65,7 @@ struct domain_channel {
   [[nodiscard]] PGAS_FN domain_words* words() const {
     return reinterpret_cast<domain_words*>(state + team_state_layout::domain(hierarchy.members()));
   }
-  /// The notifications, or arrivals, of member `k` of domain `d` on this PE.
+  /// The word on this PE for the arrivals, or for the newest notification, of member `k` of domain `d`.
   [[nodiscard]] PGAS_FN std::uint64_t* arrived(std::int32_t d, std::int32_t k) const {
     return reinterpret_cast<std::uint64_t*>(state + team_state_layout::arrived(hierarchy.member(d, k)));
   }
@@ -100,7 +100,7 @@ struct domain_channel {
   const std::int32_t start = team.members_ == nullptr ? team.start_ : 0;
   return {team.members_, start - ctx.world_pe_, team.stride_, ctx.log2_stride_};
 }
-/// The peer map of the members of a team in this PE's domain.
+/// The peer map of those members of a team that are in this PE's domain.
 [[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& channel) {
   return {channel.hierarchy.slots(), 0, 0, channel.log2_stride};
 }
@@ -136,7 +136,7 @@ struct participant {
 /// domains.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
-/// The first half of a barrier, except for the notifications of other domains. *Callers* all threads of the group. If
+/// The first half of a barrier. The function does not notify other domains. *Callers* all threads of the group. If
 /// `Arrival` is release, the group's earlier commands must be complete.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel channel, G g) {
@@ -188,7 +188,7 @@ PGAS_COLD void begin_notifications(domain_notification* call, std::int32_t rank,
   call->due = load_relaxed(&channel.words()->waited) + 1;
 }
 
-/// Notifies the first members of the domains, except this PE's domain.
+/// Notifies the first member of each selected domain. Omits this PE's domain.
 PGAS_COLD void notify_domains(const domain_notification* call) {
   const domain_channel& channel = call->channel;
   const operation what = call->what;
@@ -265,8 +265,8 @@ PGAS_COLD void send_round(const domain_wait* wait) {
 }
 
 /// Continues with the next domain of the thread's share. @return False after the last domain. With dissemination,
-/// continues with the next round. `sends` is then 1, except in round 0: the last member to arrive sends the message of
-/// round 0.
+/// continues with the next round and sets `sends`: to 0 in round 0, because the last member to arrive sends the message
+/// of round 0, and to 1 in all other rounds.
 [[nodiscard]] PGAS_COLD bool next_wait(domain_wait* wait) {
   const team_hierarchy hierarchy = wait->here->channel().hierarchy;
   const std::int32_t domains = hierarchy.domains();

@@ -99,7 +99,7 @@ PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, 
   proxied_put(&put, g);
 }
 
-/// Sends each member of every other domain that member's range of the root's elements.
+/// Sends to each member of every other domain the member's range of the root's elements.
 template <PGAS_IS(group) G>
 PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   const team_hierarchy hierarchy = call->hierarchy();

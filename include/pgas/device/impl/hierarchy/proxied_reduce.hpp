@@ -25,8 +25,8 @@ enum class operands : std::int32_t { members, domains };
 /// The position of a job's elements in the whole reduction. The position tells which member of a domain owns the
 /// domain's result of an element.
 struct owned_part {
-  std::size_t count;   ///< elements of the whole reduction
-  std::size_t before;  ///< elements before the job's first element
+  std::size_t count;   ///< the number of elements of the whole reduction
+  std::size_t before;  ///< the number of elements before the job's first element
 };
 
 /// A reduction that may need the proxy.

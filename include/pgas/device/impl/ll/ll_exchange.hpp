@@ -57,8 +57,8 @@ struct block_view : team_view {
   if (n < 2 || units == 0 || units > room || units * n > room) return false;
   return all_direct(ctx, team);
 }
-/// Like fits_packets(), for a channel that may have no packets. The result is the same on all members, because only
-/// team and message size decide.
+/// Like fits_packets(), for a channel that may have no packets. The result is the same on all members, because the
+/// result depends only on the team and on the message size.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   return (team.channel_ == 0 || team.channel_ == team.n_channels()) && fits_packets(ctx, team, units);
 }
@@ -141,7 +141,7 @@ PGAS_COLD void report_lost_ll_packet(const context* copy, Team team, operation w
   report(ctx, lost_wait(end.why, what, -1, team.channel_offset(), cmp::eq, epoch, epoch));
 }
 
-/// Restarts the epochs at 1 with cleared packets. Collective, once in 2^32 exchanges.
+/// Restarts the epochs at 1 with cleared packets. The call is collective, and is needed once in 2^32 exchanges.
 template <PGAS_IS(group) G, class Team>
 PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation what) {
   const context& ctx = *copy;
@@ -155,8 +155,9 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, Team team, operation w
   collective_barrier(ctx, g, team, what);  // no member sends before all members have cleared their packets
 }
 
-/// An exchange by all threads of a group. `exchange` is one thread's share and returns its result. Earlier accesses of
-/// the group's threads come before the exchange. On return, all threads of the group have finished the exchange.
+/// An exchange by all threads of a group. `exchange` executes one thread's share of the exchange, and returns the
+/// result of this thread. Earlier accesses of the group's threads come before the exchange. On return, all threads of
+/// the group have finished the exchange.
 /// @param team a team_view or a block_view
 template <PGAS_IS(group) G, class Team, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const Team& team, std::uint64_t units, operation what,

@@ -66,7 +66,8 @@ template <std::uint32_t Batch>
   return other == 0;
 }
 
-/// Returns `epoch` if both halves of the packet have this epoch; otherwise returns an epoch that differs.
+/// Returns `epoch` if both halves of the packet have this epoch. If a half has another epoch, returns a value that
+/// differs from `epoch`.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
   const vec16 remote = load_relaxed(packet);
   return remote.w[3] != epoch ? remote.w[3] : remote.w[1];

@@ -90,7 +90,8 @@ PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, cons
   return {failure::none, 0, -1, now.epoch};
 }
 
-/// An all-reduce in LL packets. fits_ll() must be true or, for a single block, fits_block_packets().
+/// An all-reduce in LL packets. Either fits_ll() must be true, or, for a single block, fits_block_packets() must be
+/// true.
 template <class T, class Op, PGAS_IS(group) G, class Team>
 PGAS_FN void ll_reduce(const context& ctx, const G& g, const Team& team, T* dst, const T* src, std::size_t count,
                        const Op& op) {

@@ -15,8 +15,8 @@
 /// control dependency: a store that follows a loop of loads is not made before the loop has found its packet. Every
 /// message fills all packets of its place, so the numbers k - 2 and k follow each other in a place. The numbers may
 /// restart at any time, and no reset is necessary. Every 8 bytes contain the number of the message, which identifies
-/// the message even if a program uses a channel incorrectly. A wait may then never end, but no value is mistaken for
-/// another value, or torn.
+/// the message even if a program uses a channel incorrectly. If a program uses a channel incorrectly, a wait can last
+/// for ever, but no value is torn or mistaken for another value.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -89,7 +89,7 @@ PGAS_FN void store_progress(vec16* places, ll_progress now) {
   store_relaxed(reinterpret_cast<ll_progress*>(places - packets_in_line), now);
 }
 
-/// The PEs that write to neighbouring places, by their numbers in the world, for records.
+/// The world numbers of the PEs that write to neighbouring places. Failure records contain these numbers.
 struct ll_senders {
   const std::int32_t* members;  ///< null if the members are evenly spaced
   std::int32_t first;

@@ -43,8 +43,8 @@ static_assert(sizeof(box_header) <= sizeof(packet_line));
 
 /// The number of the next message.
 [[nodiscard]] PGAS_FN std::uint32_t next_number(std::uint32_t number) { return number == ~0u ? 2 : number + 1; }
-/// Whether the other half is cleared before message `number` is sent. This happens once for each half before the
-/// numbers repeat.
+/// Whether the other half is cleared before message `number` is sent. Each half is cleared once before the numbers
+/// repeat.
 [[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
 
 /// A thread's copy of the state of a packet_channel.
@@ -248,8 +248,8 @@ PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& n
   proxied_put_signal(&data, &after, g);
 }
 
-/// Waits for a message from the proxy and copies it; ends the group if the wait fails. *Callers* all threads of the
-/// group.
+/// Waits for a message from the proxy and copies the message. Ends the group if the wait fails. *Callers* all threads
+/// of the group.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
                              std::size_t count) {
@@ -274,8 +274,8 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
-/// Copies of the arguments of a call that takes the slow path, in memory. If the address of the channel were taken, the
-/// channel would not stay in registers. See also proxied_copy.
+/// Copies, in memory, of the arguments of a call that takes the slow path. If the address of the channel were taken,
+/// the channel would not stay in registers. See also proxied_copy.
 template <class T>
 struct slow_call {
   const context* ctx;  ///< context::copy_

@@ -66,7 +66,7 @@ struct command_call {
   std::uint64_t number;      ///< number of the command
   std::uint64_t answer_lap;  ///< lap of the answer
 
-  /// A command without operands and answer.
+  /// A command without operands and without an answer.
   PGAS_FN command_call(proxy_queue to, const op_info& about, command_kind kind, std::uint64_t n)
       : head(static_cast<std::uint64_t>(kind) | std::uint64_t{static_cast<std::uint32_t>(about.pe)} << 32),
         offset{about.offset, 0},
@@ -119,7 +119,7 @@ struct reserved_unit {
   std::uint64_t number;
 };
 
-/// Waits for a unit. Out of line, because many reductions call it.
+/// Waits for a unit. The function is out of line, because many reductions call it.
 [[nodiscard]] PGAS_COLD reserved_unit reserve_unit(proxy_queue queue, op_info about) {
   const workspace_view& space = queue.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});

@@ -26,7 +26,7 @@
 
 namespace pgas::detail {
 
-/// The table above as code: one test for each row.
+/// The table at the top of this file as code: one test for each row.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void all_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                         const Op& op) {

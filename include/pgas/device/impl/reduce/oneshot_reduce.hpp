@@ -37,8 +37,8 @@ struct oneshot_job {
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
-  /// whether the elements are whole 16-byte words. If so, this PE's own operands are read from the source; otherwise,
-  /// from the staging memory
+  /// whether the elements are whole 16-byte words. In this case only, this PE reads its own operands from the source.
+  /// In all other cases, this PE reads its own operands from the staging memory
   bool words;
 
   /// A member's part of the staging memory.

@@ -186,9 +186,9 @@ PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, s
   }
 }
 
-/// The number of words of each member that a thread has in flight, and the number of members at a time. In total there
-/// are eight loads; the registers for the sums limit this number. A thread loads many words of few members, rather than
-/// few words of many members, because a team may have only two members.
+/// The number of words of each member that a thread has in flight, and the number of members whose words the thread
+/// loads at the same time. In total there are eight loads; the registers for the sums limit this number. A thread loads
+/// many words of few members, rather than few words of many members, because a team may have only two members.
 template <class T, class A>
 struct reduce_shape {
   static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
@@ -244,8 +244,8 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
 }
 
 /// One thread's share of a job: whole words if source and destination are congruent modulo 16, single elements at the
-/// ends. The function is out of line and does not depend on the group, so there is one copy of it for each operation
-/// and type.
+/// ends. The function is out of line and does not depend on the group, so there is one copy of the function for each
+/// operation and type.
 template <reduce_result Result, class T, class Op>
 PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};

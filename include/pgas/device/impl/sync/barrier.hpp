@@ -32,7 +32,8 @@ namespace pgas::detail {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
-/// Records a missing member of one thread's share, for a wait that fails or that answers a question.
+/// Writes the record of a wait that fails or that answers a question. The record names a missing member of this
+/// thread's share.
 PGAS_COLD void report_missing(const context* copy, team_view team, operation what, wait_state now, std::int32_t rank,
                               std::int32_t size) {
   const context& ctx = *copy;
@@ -260,7 +261,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   return false;
 }
 
-/// A barrier that ends the group if it fails. @param what the operation in records
+/// A barrier that ends the group if it fails. @param what the operation that failure records name
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {

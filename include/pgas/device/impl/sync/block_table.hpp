@@ -1,8 +1,8 @@
 /// @file
 /// A table of the shared memory that running blocks lend to the library (lent_memory.hpp). Code anywhere in a block can
 /// look up the memory that its block lends. The table is a hash table in this PE's memory; the key consists of launch
-/// and block. A block may end without taking its memory back, so another block may take over any entry. An entry is
-/// valid only if the lent memory contains the entry's ticket.
+/// and block. A block can end without taking its memory back. Therefore another block may take over any entry. An entry
+/// is valid only if the lent memory contains the entry's ticket.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -24,7 +24,7 @@ struct block_table {
   /// The number of entries. On a GPU, fewer blocks can be resident: at most 32 for each multiprocessor.
   static constexpr std::uint32_t entries = 6144;
   /// The number of entries that a search tries. Blocks of one launch have adjacent entries, so the first try succeeds.
-  /// Entries of two launches may collide.
+  /// Entries of two launches can collide.
   static constexpr std::uint32_t probes = 16;
 
   std::uint64_t tickets = 0;  ///< number of tickets issued so far

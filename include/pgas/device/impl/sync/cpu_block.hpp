@@ -174,7 +174,7 @@ class cpu_block {
     sync();
     const bool result = votes.load(std::memory_order_relaxed) != 0;
     sync();
-    if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // subtracted before this member arrives for the next vote
+    if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // subtracts the vote before this member's next arrival
     return result;
   }
   /// Returns the value of the member with rank 0 on all members. The call is also a sync().
@@ -213,7 +213,8 @@ class cpu_block {
 namespace detail {
 
 /// Registers the calling thread as this member as long as the object exists. The library and the program each have a
-/// copy of this_cpu_thread, so each of the two creates a cpu_thread_scope before it calls the other.
+/// copy of this_cpu_thread. Therefore the library creates a cpu_thread_scope for each member, and the program creates
+/// another one.
 class cpu_thread_scope {
  public:
   explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {

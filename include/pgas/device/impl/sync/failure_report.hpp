@@ -1,7 +1,7 @@
 /// @file
 /// The failure of a device operation: the operation writes a record for the host to the PE's control block, and ends
-/// the kernel. The host can also ask a wait what it waits for. The wait then writes a record and continues. Used by
-/// every operation.
+/// the kernel. The host can also ask a wait what it waits for. A wait that the host has asked writes a record and
+/// continues. Used by every operation.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -52,8 +52,8 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
 }
 
 /// Whether an entry of the table may be claimed for an answer to the current question: the last answer in the entry
-/// belongs to an earlier question and is complete. (A thread that the system interrupts while it answers may write its
-/// record after the host has asked again.)
+/// belongs to an earlier question and is complete. (If the system interrupts a thread during its answer, the thread can
+/// write its record after the host has asked again.)
 [[nodiscard]] PGAS_FN bool is_free(const failure_record* record, std::uint64_t claimed, std::uint32_t question) {
   const auto last = static_cast<std::uint32_t>(claimed >> 32);
   return static_cast<std::int32_t>(last - question) < 0 && load_relaxed(&record->complete) == last;

@@ -1,10 +1,10 @@
 /// @file
 /// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. The barrier has a central counter: one
 /// word counts arrivals, votes and barriers. A block arrives and votes by one addition. The result of the addition
-/// tells a block whether it is the last, and tells the last block the outcome of the vote. The last block publishes the
-/// outcome with the next barrier number. A vote therefore costs no more than a barrier, and the word is ready for the
-/// next grid of any size. Launches in CUDA graphs find their state at run time, in a hash table of 128 states with
-/// linear probing.
+/// tells a block whether it is the last block to arrive, and tells the last block the outcome of the vote. The last
+/// block publishes the outcome with the next barrier number. A vote therefore costs no more than a barrier, and the
+/// word is ready for the next grid of any size. Launches in CUDA graphs find their state at run time, in a hash table
+/// of 128 states with linear probing.
 #pragma once
 
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
@@ -32,7 +32,8 @@ static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 inline constexpr std::uint32_t grid_table_size = 128;
 
 /// The state of the launch, in a table. The first block of the launch claims an entry. The other blocks search from the
-/// same entry and find the claimed entry. The result is null if the search failed; the failure record is then written.
+/// same entry and find the claimed entry. If the search failed, the result is null and the failure record has been
+/// written.
 /// *Callers* one thread of each block.
 /// @param launch not 0; concurrent launches have different numbers @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
@@ -107,7 +108,7 @@ struct grid_word {
 struct grid_vote {
   std::uint32_t yes;   ///< whether a block voted yes
   std::uint32_t odd;   ///< index of the barrier's `room`
-  std::uint32_t lost;  ///< the barrier failed; the record is written
+  std::uint32_t lost;  ///< whether the barrier failed and a failure record exists
 };
 
 /// Arrives for one block and waits for the other blocks. *Callers* one thread of each of `blocks` blocks. *Order*

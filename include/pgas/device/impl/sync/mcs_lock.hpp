@@ -89,8 +89,8 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      // The change of `tail` comes before the store to `seat`. Otherwise the PE's next thread could find this PE in
-      // `tail`.
+      // The change of `tail` comes before the store to `seat`. In the reverse order, the next thread of this PE could
+      // find this PE in `tail`.
       w.release();
       w.store(&word::seat, 0u);
       return lock_result::done;
@@ -158,8 +158,8 @@ class device_lock_words {
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` returns true. @return False if the wait failed. The failure record is written in this case,
-  /// and names `pe` as the awaited PE.
+  /// Polls until `holds` returns true. @return False if the wait failed. If the wait failed, a failure record names
+  /// `pe` as the awaited PE.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
     return poll_until(ctx_.control_, holds, [&](wait_state now) {

@@ -85,7 +85,7 @@ template <PGAS_IS(group) G>
   }
 }
 
-/// Whether any() and broadcast() above also order memory for groups of type G.
+/// Whether any() and broadcast() of this header also order memory for groups of type G.
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 

@@ -21,7 +21,7 @@ struct wait_state {
 /// The next state of a wait. If `Answers` is false, the wait ignores the host's question.
 template <bool Answers>
 [[nodiscard]] PGAS_FN wait_state next_state(const control_block* control, std::uint64_t since, std::uint64_t limit) {
-  // A GPU reads the host's memory slowly, so all these loads come first: their latencies overlap.
+  // A GPU reads the host's memory slowly, so all loads of host memory come first: the latencies of the loads overlap.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
   const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
@@ -182,7 +182,7 @@ template <class T>
   return poll_word(ctx, ivar, op, value, found, [] { return false; });
 }
 
-/// Like wait_word() above, but returns the value, and ends the thread if the wait fails.
+/// Like the wait_word() that stores the value in `seen`, but returns the value, and ends the thread if the wait fails.
 template <class T>
 PGAS_FN T wait_word_or_end(const context& ctx, const T* ivar, cmp op, T value) {
   traced_operation traced(ctx, this_thread{}, operation::wait);

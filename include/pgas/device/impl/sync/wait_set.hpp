@@ -191,7 +191,7 @@ template <class Set, class Take>
 }
 
 /// Waits, by the calling thread only, until a word of the set satisfies the comparison. The function acquires. @return
-/// The answer of `take`; `none` of `take` if the set has no words; gave_up if the wait fails.
+/// The answer of `take`; Take::none if the set has no words; gave_up if the wait fails.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   const std::size_t begin = take.begin_of(set.count);

@@ -14,7 +14,7 @@ namespace pgas::detail {
 #if defined(PGAS_TRACE)
 
 /// One operation, from the constructor to the end of the scope. The leader of the group records the operation if the
-/// host has recording switched on.
+/// host has switched recording on.
 class traced_operation {
  public:
   template <class G>
@@ -41,7 +41,7 @@ class traced_operation {
     if (area_ != nullptr) add();
     area_ = nullptr;
   }
-  /// Sets the target of the operation, PE `pe` of the context's team, and its data bytes.
+  /// Sets the target of the operation, which is PE `pe` of the context's team, and the number of data bytes.
   PGAS_FN void on(const context& ctx, pe_or_peer pe, std::uint64_t bytes = 0) {
     if (area_ == nullptr) return;
     const bool is_member = pe.pe() >= 0 && pe.pe() < ctx.n_pes();  // the argument check reports invalid numbers
@@ -70,7 +70,7 @@ class traced_operation {
   }
 
  private:
-  /// The trace area; null if the host has recording switched off.
+  /// The trace area; null if the host has switched recording off.
   [[nodiscard]] PGAS_FN static trace_area* area_of(const context& ctx) {
     return *reinterpret_cast<trace_area* const*>(ctx.my_slot_ + internal_area::traced);
   }
