@@ -3,15 +3,16 @@
 /// proxy; the workspace of groups; and the bell, by which the proxy and threads of the host wake each other. A ring has
 /// any number of producers (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
 ///
-/// A producer takes a number n (adds one to ring_heads::next) and waits until command n - size has been taken
-/// (ring_progress::taken > n - size). It fills slot n % size and releases it by writing the lap, n / size + 1, to
-/// command::lap. The proxy reads the slots in order. An acquire of the expected lap makes the rest of the slot visible,
-/// together with all earlier accesses of the producer, including those to the source of a put.
+/// A producer takes a number n (adds one to ring_heads::next) and waits until the proxy has taken command n - size
+/// (ring_progress::taken > n - size). The producer then fills slot n % size, and releases the slot by writing the lap,
+/// n / size + 1, to command::lap. The proxy reads the slots in order. An acquire of the expected lap makes the rest of
+/// the slot visible, together with all earlier accesses of the producer, including the accesses to the source of a put.
 ///
 /// A producer that needs an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
-/// (its ring_heads::free_laps is m / cells), and names the cell in its command. The proxy writes the values and
-/// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. The
-/// thread that requested an answer waits for the answer, so every cell becomes free again.
+/// (its ring_heads::free_laps is m / cells), and names the cell in its command. The proxy writes the values, and
+/// releases the values by setting the cell's lap to m / cells + 1. After the reader has read the values, the reader
+/// sets the free lap to m / cells + 1. The thread that requested an answer waits for the answer, so every cell becomes
+/// free again.
 ///
 /// (NCCL's and DPDK's rings use the same credits and laps. The alternative, a parity bit in each 16 bytes, would need
 /// no release for each command, but the memory model does not guarantee atomic 16-byte stores.)
@@ -31,10 +32,10 @@ namespace pgas::detail {
 /// The operation of a command. `offset` is in the slot of PE `pe`. Naturally aligned blocks, values and words of at
 /// most 8 bytes are transferred in one piece.
 ///
-/// Commands may be executed in any order, except as stated here. Values, signals and atomic operations to one PE take
-/// effect in the order of the ring; atomic operations on different words take effect in this order only if another
-/// command, for example a fence, is between them. `complete` means that the command has taken effect at the target and
-/// that its result has arrived.
+/// The proxy may execute commands in any order, with the following exceptions. Values, signals and atomic operations to
+/// one PE take effect in the order of the ring; atomic operations on different words take effect in this order only if
+/// another command, for example a fence, is between them. `complete` means that the command has taken effect at the
+/// target and that its result has arrived.
 enum class command_kind : std::uint8_t {
   put,        ///< copies `bytes` bytes from `local` to `offset`. Answer: `local` may be reused
   put_value,  ///< copies `bytes` bytes, at most 16, of `value` to `offset`. No answer

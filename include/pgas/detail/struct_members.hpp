@@ -2,7 +2,7 @@
 /// How structs with public members cross the boundary between a program and the library. Program and library may have
 /// been compiled with headers of different versions, so a struct may have more members on one side. Later versions add
 /// members at the end of a struct only, and the list of the struct's members has the same order. An inline function of
-/// the program converts the struct to one of the types below. docs/stability.md describes the rules.
+/// the program converts the struct to one of the types of this header. docs/stability.md describes the rules.
 ///
 /// The functions and the lists are hidden: a program and each of its libraries use their own copies. Each copy belongs
 /// to the headers with which that program or library was compiled.

@@ -177,8 +177,8 @@ inline constexpr std::int32_t default_channels = 32;
 
 /// Staging memory for all-reduces that the host enqueues. Each block of the kernel has two halves for elements that
 /// other members store (`impl/reduce/oneshot_reduce.hpp`), and LL packets (`impl/ll/ll_reduce.hpp`). The team of the
-/// domain has staging memory, and also the team of the world if the world is one domain. Other teams have staging
-/// memory if they were created with team_config::staged.
+/// domain has staging memory. If the world is one domain, the team of the world also has staging memory. Other teams
+/// have staging memory if they were created with team_config::staged.
 struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more members, the staging memory would hold no more
                                                     ///< data than the LL packets

@@ -35,7 +35,7 @@ namespace pgas::detail {
 /// The state of one thread's fences.
 struct tsan_state {
   static constexpr unsigned capacity = 64;
-  bool released = false;  ///< a release fence was called, and no bulk data was written since
+  bool released = false;  ///< the thread has written no bulk data since its last release fence
   unsigned count = 0;     ///< the number of addresses, at most capacity
   unsigned next = 0;      ///< the index for the next address
   void* loaded[capacity] = {};

@@ -1,8 +1,8 @@
 /// @file
 /// Words in shared memory that count arrivals and bytes: the mbarrier of sm_90 and newer, which the GPU's copy unit
 /// updates. On other targets a 64-bit word implements the same semantics. The fields of the word are the parity of the
-/// phase, the number of arrivals of each phase (15 bits), the number of missing arrivals (16 bits), and the number of
-/// missing bytes (32 bits, modulo 2^32). Used by `device/mbarrier.hpp` and the copies.
+/// phase, the number of arrivals that each phase needs (15 bits), the number of missing arrivals (16 bits), and the
+/// number of missing bytes (32 bits, modulo 2^32). Used by `device/mbarrier.hpp` and the copies.
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"

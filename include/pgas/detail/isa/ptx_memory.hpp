@@ -277,8 +277,8 @@ PGAS_FN void fence_sc() {
 /// so the first check comes after 0.6 ms. Short waits therefore end without a check. A CPU yields at every check.
 ///
 /// A wait may first poll inline and then continue out of line. Only the out-of-line part checks the abort word and the
-/// clock. The number of polls before the first check is the same as between checks, except on a CPU: there the first
-/// number is smaller, because each poll delays other threads.
+/// clock. On a GPU, a wait makes as many polls before the first check as between two checks. On a CPU, a wait makes
+/// fewer polls before the first check, because each poll delays other threads.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;

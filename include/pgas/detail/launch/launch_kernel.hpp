@@ -66,7 +66,7 @@ void check_argument(const Argument& argument) {
 struct grid_place {
   grid_state* states;
   bool table;             ///< whether `states` is a table in which the launch reserves one state
-  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; the kernel itself then
+  bool overlaps = false;  ///< whether the launch overlaps with the stream's earlier launch; if so, the kernel itself
                           ///< waits for that launch
 };
 /// Returns the state that the blocks of a launch on the stream `on` share.
@@ -254,7 +254,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   if (shape.urgent) asked[how.numAttrs++] = highest_priority();
   grid_place place = grid_area(w, on);
   place.overlaps = shape.overlaps;
-  // Does not use <<<>>>, because its errors are returned by cudaGetLastError(), together with errors of the
+  // Does not use <<<>>>, because cudaGetLastError() returns the errors of <<<>>> together with errors of the
   // application.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), place, kernel, arguments...), shape);
 }
