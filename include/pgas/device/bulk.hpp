@@ -7,8 +7,8 @@
 ///
 /// **Tiles** are arrays in the shared memory of the block. put_nbi() and add_nbi() are asynchronous, and the source may
 /// be reused after flush(). get_nbi() completes on an mbarrier. The `ib` forms take rows at regular distances, as in
-/// `strided.hpp`. Tiles do not use the memory of the copier. Only row ends that are not a multiple of 16 bytes go
-/// through registers.
+/// `strided.hpp`. Tiles do not use the memory of the copier. In a tile, only the parts of rows that do not fill 16
+/// aligned bytes go through registers.
 ///
 /// On GPUs before sm_90 and on the CPU, all copies use the single-thread calls of `rma.hpp`, `signal.hpp`,
 /// `strided.hpp` and `atomic.hpp` instead. On every GPU, the single-thread calls also perform copies between addresses

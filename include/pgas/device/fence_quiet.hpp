@@ -66,8 +66,8 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 /// @brief Orders earlier puts, atomics and signals before later operations, to each PE and across PEs.
 ///
 /// *Callers* any thread. *On return* the operations have not necessarily arrived.
-/// *Order* a thread that sees a later p, atomic or signal of this thread through a wait, a test or signal_fetch also
-/// sees the earlier operations. The fence is a release: a release also orders earlier reads, but not later reads.
+/// *Order* if a wait, a test or signal_fetch of a thread sees a later p, atomic or signal of this thread, that thread
+/// also sees the earlier operations. The fence is a release: a release also orders earlier reads, but not later reads.
 PGAS_FN void fence(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();

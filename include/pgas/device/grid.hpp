@@ -52,7 +52,7 @@ class grid {
 };
 
 /// @brief The grid of the block that launch() passes to the kernel. The block that this_block() returns has no grid, so
-/// pass the kernel's first parameter unchanged (a template parameter or launched_block).
+/// pass the kernel's first parameter unchanged (its type is a template parameter or launched_block).
 ///
 /// *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }

@@ -115,7 +115,8 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 
 #endif
 
-/// One thread's copy through a ring. Returns when the source has been read and the stores are complete or issued.
+/// One thread's copy through a ring. Returns when the source has been read. On return, the stores of the copy unit are
+/// complete, and the stores of the thread are issued.
 template <direction Direction, class T>
 PGAS_FN void copy_by_ring([[maybe_unused]] const context& ctx, [[maybe_unused]] bulk_ring* ring, T* dst, const T* src,
                           std::size_t count) {

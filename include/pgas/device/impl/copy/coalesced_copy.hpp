@@ -1,9 +1,9 @@
 /// @file
-/// Copies that neighbouring lanes of a warp request individually at the same time. The lanes make these copies together
-/// (opportunistic warp-level coalescing). Used by put() and get() of single threads. If each lane copied alone, the
-/// 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the link.
-/// Instead, eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so each
-/// transfer is full. The eight lanes have loads of several requests in flight.
+/// Copies that neighbouring lanes of a warp request at the same time, each lane for itself. The lanes make these copies
+/// together (opportunistic warp-level coalescing). Used by put() and get() of single threads. If each lane copied
+/// alone, the 16-byte accesses of the warp would be scattered, and each access would be a separate transfer over the
+/// link. Instead, eight lanes together copy 128 adjacent bytes of one request, then 128 bytes of the next request, so
+/// each transfer is full. The eight lanes have loads of several requests in flight.
 ///
 /// The order of each caller is preserved. The sync before the copies makes a lane's earlier stores visible to the lanes
 /// that read the stored values. The sync after the copies orders a lane's later operations after the copies that the

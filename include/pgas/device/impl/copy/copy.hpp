@@ -5,13 +5,13 @@
 ///
 /// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
 /// * If the addresses of source and destination are congruent modulo 16, copies of single units first bring both
-///   addresses to a 16-byte boundary. Otherwise these copies align the destination only, and a shift extracts each
-///   destination word from the two aligned source words that contain its bytes. On both paths remote accesses are whole
-///   aligned 16-byte words; single units occur at the two ends only.
+///   addresses to a 16-byte boundary. If the addresses are not congruent, these copies align the destination only, and
+///   a shift extracts each destination word from the two aligned source words that contain its bytes. On both paths
+///   remote accesses are whole aligned 16-byte words; single units occur at the two ends only.
 /// * No byte outside the source range is read, and no byte outside the destination range is written.
 /// * The memory is divided into tiles, which the group's warps take cyclically. Each lane accesses 16 bytes at a time,
-///   at a constant distance from its first access, so addresses need no additional registers. The remainder is too
-///   small for one tile for each warp. All threads share the remainder, and copy it by predicated accesses instead of a
+///   at a constant distance from its first access, so addresses need no additional registers. The remainder has less
+///   than one tile for each warp. All threads share the remainder, and copy it by predicated accesses instead of a
 ///   sequence of smaller loops. In groups smaller than a warp, each thread has its own tiles.
 /// * The bodies are out of line and take the rank and the size of the group, so there is one copy of the code for each
 ///   kind of copy operation. The bodies, and the values that a caller's loop keeps across the call, need fewer than 64

@@ -203,8 +203,8 @@ template <direction Direction>
   return true;
 }
 
-/// Copies a list to or from a proxied PE: by one command for each workspace_view::most_listed
-/// blocks, or for a few blocks by a command for each block. *Callers* all threads of the group.
+/// Copies a list to or from a proxied PE. One command copies at most workspace_view::most_listed blocks. A list of a
+/// few blocks takes one command for each block. *Callers* all threads of the group.
 template <direction Direction, PGAS_IS(group) G>
 PGAS_COLD void proxied_list(list_submission* work, G g, completion when) {
   constexpr std::size_t few = 4;

@@ -98,7 +98,7 @@ PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& te
                              std::size_t count, std::int32_t root) {
   constexpr auto what = operation::broadcast;
   const std::uint64_t offset = ctx.offset(src);
-  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // whether all PEs have this memory
+  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // whether `src` is symmetric memory
   std::uint64_t* const place = value_word(ctx, team, root);
   if (team.my_pe() == root) {
     const auto size = static_cast<std::int32_t>(g.size());

@@ -3,8 +3,8 @@
 /// domains and peers. Hierarchical barrier: a central counter in each domain, then messages between domains.
 ///
 /// The members of a domain count their arrivals in a word at the domain's first member. The notifications of the other
-/// domains are also in the memory of the domain's first member, where every member of the domain polls them. There are
-/// two algorithms:
+/// domains are also in the memory of the domain's first member. Every member of the domain polls the notifications in
+/// that memory. There are two algorithms:
 ///
 /// * direct, for at most `most_direct_domains` domains: the last member to arrive notifies the first member of every
 ///   other domain. The total cost is one network latency, and D (D - 1) messages for D domains.
@@ -35,8 +35,8 @@ inline constexpr operation barrier_operation = Arrival == arrival::release ? ope
 
 /// The two words of a member in this PE's barrier state: the number of the member's arrivals, and the number of this
 /// PE's waits for the member. In a team that spans domains, `arrived` is used only at the first member of a domain. For
-/// a member of this domain, `arrived` counts arrivals, for failure records. For a member of another domain, `arrived`
-/// is the number of the newest barrier of which that member has notified this domain.
+/// a member of this domain, `arrived` counts arrivals, and only failure records use this count. For a member of another
+/// domain, `arrived` is the number of the newest barrier of which that member has notified this domain.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -59,7 +59,7 @@ struct domain_channel {
   team_hierarchy hierarchy;
   std::uint32_t log2_stride;
 
-  /// Whether some members are proxied; the same on all members.
+  /// Whether some members are proxied. The result is the same on all members.
   [[nodiscard]] PGAS_FN bool spans_domains() const { return hierarchy.domains() > 1; }
   [[nodiscard]] PGAS_FN proxy_queue queue() const { return {table}; }
   [[nodiscard]] PGAS_FN domain_words* words() const {
@@ -90,7 +90,7 @@ struct domain_channel {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
 
-/// Whether all members are direct; the same on all members.
+/// Whether all members are direct. The result is the same on all members.
 [[nodiscard]] PGAS_FN bool all_direct(const context& ctx, const team_view& team) {
   return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).hierarchy.domains() == 1;
 }
@@ -154,7 +154,7 @@ template <arrival Arrival, PGAS_IS(group) G>
 /// domains on (docs/scaling.md). The number was not measured on GPUs.
 inline constexpr std::int32_t most_direct_domains = 16;
 
-/// Whether the domains of a team notify each other in rounds; the same on all members.
+/// Whether the domains of a team notify each other in rounds. The result is the same on all members.
 [[nodiscard]] PGAS_FN bool notifies_in_rounds(team_hierarchy hierarchy) {
   return hierarchy.domains() > most_direct_domains;
 }

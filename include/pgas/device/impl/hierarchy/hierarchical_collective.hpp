@@ -13,7 +13,7 @@ namespace pgas::detail {
 /// network exceeds the cost of the additional barriers.
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
-/// Whether a collective of `bytes` bytes is hierarchical; the same on all members.
+/// Whether a collective of `bytes` bytes is hierarchical. The result is the same on all members.
 [[nodiscard]] PGAS_COLD bool pays_by_domains(team_hierarchy hierarchy, std::size_t bytes) {
   return hierarchy.domains() > 1 && hierarchy.domains() < hierarchy.members() && bytes >= by_domains_bytes;
 }

@@ -49,7 +49,7 @@ PGAS_OUTLINE_IN_UNIT void put_own_result(const domain_call* call, slice me) {
     put_congruent(domain_peer_map(channel).at(dst, k < members ? k : k - members), dst, own.bytes, me);
 }
 
-/// The three steps, with the barriers before, between and after them.
+/// The three steps of the all-reduce, and the barriers before, between and after the steps.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void hierarchical_reduce(const domain_call* call, const G& g, const Op& op) {
   collective_barrier_of(call, g, operation::reduce);

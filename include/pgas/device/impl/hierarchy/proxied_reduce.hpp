@@ -1,13 +1,14 @@
 /// @file
 /// Reductions of teams with proxied members. Gets fetch the operands, in large pieces, into a unit of this PE's
-/// workspace. Each step fetches as many operands as fit. The operands of the next step are fetched while those of the
-/// current step are reduced. Used by `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. The technique is double
-/// buffering (a software pipeline of gets and reductions).
+/// workspace. Each step fetches as many operands as fit. The operands of the next step are fetched while the operands
+/// of the current step are reduced. Used by `reduce/twoshot_reduce.hpp` and `hierarchical_reduce.hpp`. The technique is
+/// double buffering (a software pipeline of gets and reductions).
 ///
-/// The class depends on the size of elements but not on their type, and on the thread's rank but not on its group.
-/// There is therefore one copy of the class's code for all types, operations and groups. The loop in reduce_staged()
-/// depends on type, operation and group, and calls the class. (If the class called the loop through a function pointer,
-/// the compiler would assume that the call uses all registers and an unknown stack size.)
+/// The class staged_reduce depends on the size of the elements and on the rank of the thread. The class does not depend
+/// on the type of the elements or on the type of the group. There is therefore one copy of the class's code for all
+/// types, operations and groups. The loop in reduce_staged() depends on type, operation and group, and calls the class.
+/// (If the class called the loop through a function pointer, the compiler would assume that the call uses all registers
+/// and an unknown stack size.)
 ///
 /// Reductions first combine the members of each domain, from first to last, and then the domains in the order of their
 /// first members. `hierarchical_reduce.hpp` combines in the same order, so the results have the same bits.

@@ -10,15 +10,15 @@
 ///
 /// There are two buffers, so the packets of epoch k overwrite the packets of epoch k - 2, which are never cleared. The
 /// overwriting is safe. A member M writes packets of epoch k after it has seen a packet of epoch k - 1 from every other
-/// member P. P sent that packet after all threads of its group had entered epoch k - 1, and therefore had received all
-/// packets of epoch k - 2. So no thread still waits for a packet that M overwrites, even if message lengths, and
-/// therefore locations, differ between epochs. A packet of epoch k - 2 or older is never taken for a packet of epoch k,
-/// because its epoch differs. All packets are cleared before the 32-bit epochs repeat (reset_ll_packets()). Barriers
-/// and other algorithms on the channel change neither packets nor epoch, so all kinds of collectives may follow one
-/// another in any order.
+/// member P. P sent that packet after all threads of P's group had entered epoch k - 1. These threads had therefore
+/// received all packets of epoch k - 2. So no thread still waits for a packet that M overwrites, even if message
+/// lengths, and therefore locations, differ between epochs. A packet of epoch k - 2 or older is never taken for a
+/// packet of epoch k, because the epoch in the packet is not k. All packets are cleared before the 32-bit epochs repeat
+/// (reset_ll_packets()). Barriers and other algorithms on the channel change neither packets nor epoch, so all kinds of
+/// collectives may follow one another in any order.
 ///
-/// An exchange orders no other memory. When a member returns, all other members have made the call, but their earlier
-/// stores to other memory may not be visible.
+/// An exchange orders no other memory. When a member returns, all other members have made the call, but earlier stores
+/// of the other members to other memory are not necessarily visible.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"

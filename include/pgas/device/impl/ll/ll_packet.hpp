@@ -79,8 +79,8 @@ template <std::uint32_t Batch>
   return second != epoch ? second : epoch_in(packet, epoch);
 }
 
-/// Answers the host's question about a wait of a collective: writes a record with a packet that has not arrived. The
-/// host derives the team and the sender from the packet's location. If the wait fails, ll_exchange() writes the record.
+/// Answers the host's question about a wait of a collective: writes a record of a packet that has not arrived. The host
+/// derives the team and the sender from the packet's location. If the wait fails, ll_exchange() writes the record.
 PGAS_COLD void answer_for_packet(const control_block* control, const vec16* packet, std::uint32_t apart,
                                  std::uint32_t epoch, wait_state now) {
   if (now.why != failure::asked) return;

@@ -7,8 +7,8 @@
 /// size and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box,
 /// which is never cleared. The overwriting is safe, because a PE sends message k only after message k - 1 of the other
 /// PE has arrived. The other PE had received message k - 2 before it sent message k - 1. So no thread still waits for a
-/// packet that is overwritten. A packet of message k - 2 or older is never taken for a packet of message k, because its
-/// number differs.
+/// packet that is overwritten. A packet of message k - 2 or older is never taken for a packet of message k, because the
+/// number in the packet is not k.
 ///
 /// Numbers have 32 bits. The number after 2^32 - 1 is 2, so the halves still alternate, and no message has number 0.
 /// Before the numbers repeat, each PE clears the two halves of its box. A PE clears a half while no PE writes to that

@@ -1,13 +1,13 @@
 /// @file
-/// Operations on proxied PEs: the producers' side of the command ring (`detail/proxy_ring.hpp`), which submits commands
-/// to the proxy and waits for their answers; the operations of single threads (p, g, atomics, fence and quiet) as
-/// commands; and copies and put_signal() of groups. Used by the public headers, which document the operations, and by
-/// the collectives.
+/// Operations on proxied PEs. The header contains the producers' side of the command ring (`detail/proxy_ring.hpp`):
+/// functions that submit commands to the proxy and wait for the answers. The header also contains the operations of
+/// single threads (p, g, atomics, fence and quiet) as commands, and the copies and put_signal() of groups. Used by the
+/// public headers, which document the operations, and by the collectives.
 ///
 /// All commands go through one function, submit(). A command is in the local memory of its thread, and submit()
 /// receives its address. A kernel needs registers for the values that its loop keeps, and additional registers for the
 /// functions that the loop may call. If commands were passed by value, every kernel would need more registers, even if
-/// all PEs are direct. (A loop around g() needs 38 registers. With arguments by value, the loop needed 46.)
+/// all PEs are direct. (A loop around g() needs 38 registers. With arguments by value, the loop needed 46 registers.)
 ///
 /// The waits use `wait.hpp`. If the ring stays full or an answer is missing, the wait ends with a failure record, and
 /// the thread ends.

@@ -2,8 +2,8 @@
 /// The choice of the algorithm for an all-reduce: one table for reduce() in kernels, from the host and on streams. The
 /// algorithms have the same names in the literature and in NCCL's src/device/symmetric/all_reduce.cuh.
 ///
-/// The first row that applies is used. The choice depends only on team, size and caller, so it is the same on every
-/// member:
+/// The first row that applies is used. The choice depends only on team, size and caller, so every member makes the same
+/// choice:
 ///
 /// | algorithm | size | team | route | caller | barriers | header |
 /// | --- | --- | --- | --- | --- | --- | --- |

@@ -20,7 +20,8 @@ namespace pgas::detail {
 /// The distance of `p` from the preceding 16-byte boundary, in bytes.
 [[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
 
-/// Whether a reduction by a grid of lockstep blocks fits into the staging memory; the same on all members.
+/// Whether a reduction by a grid of lockstep blocks fits into the staging memory. The result is the same on all
+/// members.
 template <class T>
 [[nodiscard]] PGAS_FN bool fits_oneshot(const team_view& team, const T* src, const partition& all) {
   if (!has_oneshot_staging(team) || all.count == 0) return false;

@@ -117,8 +117,8 @@ PGAS_FN void check(const context& ctx, operation what, const T* local, std::size
 
 /// Whether the arguments of a wait for a word are valid. If the arguments are not valid, the function leaves a record,
 /// and the caller ends the thread. The function is out of line. In an inline function, the GPU would fetch the
-/// instructions of the check between a successful poll and the following signal, which takes time even if the
-/// instructions are not executed. The function does not end the thread, because nvcc 13.0 limits a kernel of 512
+/// instructions of the check between a successful poll and the following signal. The fetch takes time even if the GPU
+/// does not execute the instructions. The function does not end the thread, because nvcc 13.0 limits a kernel of 512
 /// threads to 64 registers if the kernel calls a function that ends the thread.
 template <class T>
 [[nodiscard]] PGAS_COLD bool sound_wait(const context* copy, const T* ivar, cmp op) {

@@ -155,8 +155,9 @@ PGAS_OUTLINE bool await_several(const context* copy, const team_view* members, o
 }
 
 /// Like await_several(), but inline for a thread with one member that arrives soon, and for a group of one thread. The
-/// number of instructions matters: a group executes the instructions once per link latency, and the GPU fetches more
-/// than a few hundred instructions again each time. @tparam Alone whether the group is this thread
+/// number of instructions matters: a group executes the instructions once per link latency, and if there are more than
+/// a few hundred instructions, the GPU fetches the instructions again each time. @tparam Alone whether the group is
+/// this thread
 template <bool Alone>
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {

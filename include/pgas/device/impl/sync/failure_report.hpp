@@ -61,10 +61,10 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
 
 /// A record for this thread's answer to the host's question; null if this thread has already answered the question or
 /// there is no free record. The words by which threads claim a record are in device memory, because most links do not
-/// support atomic operations of a GPU on host memory. If the table is large enough, different entries belong to the
-/// threads of one block, to the first threads of different blocks, and to threads with equal indices in consecutive
-/// launches. (A GPU tries one entry: a wait has few spare registers, and the wait with the most registers determines
-/// the register count of its kernel.)
+/// support atomic operations of a GPU on host memory. If the table is large enough, each thread of a block has its own
+/// entry. The first threads of different blocks also have different entries, and so do threads with equal indices in
+/// consecutive launches. (A GPU tries one entry: a wait has few spare registers, and the wait with the most registers
+/// determines the register count of its kernel.)
 [[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
                                                      std::uint32_t question) {
   const std::uint32_t launch = place_launch();

@@ -7,7 +7,7 @@
 /// The queue needs only the lock word. Every PE has such a word, with two halves:
 /// * `tail` is 1 + the number of the last PE in the queue. Only the `tail` on one PE of the team, the home of the lock,
 ///   is used. Different locks may have different homes.
-/// * `seat` belongs to the PE whose memory contains the word, and is this PE's node in the queue. `seat` tells whether
+/// * `seat` belongs to the PE whose memory contains the word, and is that PE's node in the queue. `seat` tells whether
 ///   a thread of that PE holds or awaits the lock, whether the thread holds the lock, and which PE is the successor.
 ///
 /// A lock of zeros is free. Every access goes through the class `Words`, so that the host can run the algorithm too.
