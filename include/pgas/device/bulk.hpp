@@ -245,7 +245,7 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
 /// are added one by one as by atomic_add().
 /// *On return* as put_nbi(). *Order* as put_nbi().
 ///
-/// @note if several kernels call a function of the program that is not inlined, ptxas of CUDA 13.0 gives the addition
+/// @note If several kernels call a function of the program that is not inlined, ptxas of CUDA 13.0 gives the addition
 /// in this function a wrong type. Mark such a function `__forceinline__`.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void add_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
