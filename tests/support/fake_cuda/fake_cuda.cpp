@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -172,14 +173,25 @@ CUresult ctx_priorities(int* least, int* greatest) {
   *greatest = -5;
   return CUDA_SUCCESS;
 }
+/// The number of users of a GPU's primary context.
+std::atomic<int>& retained(CUdevice gpu) {
+  static std::array<std::atomic<int>, 64> numbers;
+  return numbers.at(static_cast<std::size_t>(gpu));
+}
 CUresult primary_retain(CUcontext* context, CUdevice gpu) {
   if (gpu < 0 || gpu >= static_cast<int>(visible_gpus().size())) return CUDA_ERROR_INVALID_DEVICE;
   *context = context_of(gpu);
+  ++retained(gpu);
   return CUDA_SUCCESS;
 }
-CUresult primary_state(CUdevice, unsigned* flags, int* active) {
+CUresult primary_release(CUdevice gpu) {
+  if (gpu < 0 || gpu >= static_cast<int>(visible_gpus().size())) return CUDA_ERROR_INVALID_DEVICE;
+  return --retained(gpu) < 0 ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+}
+CUresult primary_state(CUdevice gpu, unsigned* flags, int* active) {
+  if (gpu < 0 || gpu >= static_cast<int>(visible_gpus().size())) return CUDA_ERROR_INVALID_DEVICE;
   *flags = 0;
-  *active = 1;
+  *active = retained(gpu) > 0 ? 1 : 0;
   return CUDA_SUCCESS;
 }
 CUresult memory_info(std::size_t* free, std::size_t* total) {
@@ -496,7 +508,7 @@ const std::unordered_map<std::string_view, void*>& functions() {
       {"cuCtxGetStreamPriorityRange", address(ctx_priorities)},
       {"cuCtxEnablePeerAccess", address(succeed<CUcontext, unsigned>)},
       {"cuDevicePrimaryCtxRetain", address(primary_retain)},
-      {"cuDevicePrimaryCtxRelease", address(succeed<CUdevice>)},
+      {"cuDevicePrimaryCtxRelease", address(primary_release)},
       {"cuDevicePrimaryCtxGetState", address(primary_state)},
       {"cuMemGetInfo", address(memory_info)},
       {"cuMemExportToShareableHandle", address(export_handle)},

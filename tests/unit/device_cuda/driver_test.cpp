@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "device/cuda/primary_context.hpp"
 #include "device/visible_gpus.hpp"
 
 namespace pgas::unit_test {
@@ -54,6 +55,22 @@ TEST(driver, without_a_function_is_named) {
 TEST(driver, that_does_not_start_is_named) {
   set("FAKE_CUDA_INIT", "100");
   EXPECT_NE(refusal().find("looking for GPUs (cuInit): CUDA_ERROR_100"), std::string::npos) << refusal();
+}
+
+// Programs without the CUDA runtime open and close the memory of tickets. The driver must not create a context each
+// time.
+TEST(driver, creates_a_primary_context_once) {
+  const auto is_active = [] {
+    unsigned flags = 0;
+    int active = 0;
+    EXPECT_EQ(cuda::driver().primary_state(0, &flags, &active), CUDA_SUCCESS);
+    return active != 0;
+  };
+  EXPECT_FALSE(is_active());
+  { const cuda::primary_context first(0); }
+  EXPECT_TRUE(is_active());
+  { const cuda::primary_context second(0); }
+  EXPECT_TRUE(is_active());
 }
 
 }  // namespace
