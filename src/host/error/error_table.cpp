@@ -127,7 +127,7 @@ constexpr std::array rows{
     error_info{code::capturing, "capturing",
                "A stream is being captured into a CUDA graph, and the call would wait for this stream, copy pageable "
                "host memory at each replay, or use CUDA's default stream, for which the captured stream waits. The "
-               "capture is unchanged.",
+               "capture is unchanged, unless the message names an error of the CUDA driver.",
                "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, "
                "cudaHostRegister) or GPU memory. In place of the default stream, use a pgas::stream or a stream with "
                "cudaStreamNonBlocking."},
