@@ -36,6 +36,10 @@ def test_ranks_that_differ_are_named(n, part, tmp_path):
     assert run([*launcher(n), PROGRAM, tmp_path / "meeting", part], timeout=60).check().out.count("is content") == n
 
 
+def test_an_error_of_a_group_has_the_pe_of_the_other_rank(tmp_path):
+    assert run([*launcher(3), PROGRAM, tmp_path / "meeting", "group_divergence"], timeout=60).check().out.count("is content") == 3
+
+
 @pytest.mark.parametrize("n", [2, 4])
 def test_a_rank_that_is_late_to_the_first_rendezvous_gets_the_error_of_the_others(n, tmp_path):
     assert run([*launcher(n), PROGRAM, tmp_path / "meeting", "late"], timeout=60).check().out.count("is content") == n

@@ -29,7 +29,7 @@ class group {
         members_(members),
         slot_(slot),
         global_ranks_(std::move(global_ranks)),
-        log_(std::move(name), members.my_pe(), std::move(pages), limit),
+        log_(std::move(name), members, std::move(pages), limit),
         owner_(std::move(owner)) {}
 
   /// Whether the object was created for this group of torch, and not for another group with the same name.

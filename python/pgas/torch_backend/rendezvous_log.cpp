@@ -41,7 +41,7 @@ void rendezvous_log::await_room(std::uint64_t number, const world& of) const {
                         std::to_string(rank) + " has made " + std::to_string(pages_[rank]->calls.load()) +
                         " of them, and none for " + std::to_string(limit_.count() / 1000) +
                         " s: all ranks must make the same calls",
-                    static_cast<int>(rank));
+                    pes_[rank]);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -55,7 +55,7 @@ void rendezvous_log::compare(std::size_t rank, std::uint64_t up_to) {
     const entry here = read(*pages_[static_cast<std::size_t>(rank_)], number);
     const entry there = read(*theirs, number);
     if (here == there) continue;
-    different_rank_ = static_cast<int>(rank);
+    different_pe_ = pes_[rank];
     difference_ =
         "pgas.torch: in call " + std::to_string(number) + " of group '" + group_ + "' rank " + std::to_string(rank) +
         " has " + text_of(there) + ", rank " + std::to_string(rank_) + " has " + text_of(here) +
@@ -102,7 +102,7 @@ void rendezvous_log::await_others(const world& of) {
                     text_of_wait(rank, number, lasted) +
                         ": all ranks must call the same rendezvous, whether they capture a graph or not. The timeout "
                         "of the process group, or PGAS_WAIT_TIMEOUT, is the limit",
-                    static_cast<int>(rank));
+                    pes_[rank]);
       if (!warned && lasted >= warning) {
         warned = true;
         TORCH_WARN(text_of_wait(rank, number, lasted),
@@ -139,11 +139,11 @@ void rendezvous_log::refuse_failed(std::uint64_t number) const {
                       std::to_string(rank) +
                       " for other ranks has failed in a rendezvous. The group can't be used any more: make a new "
                       "group, in which all ranks call the same rendezvous in time",
-                  static_cast<int>(rank));
+                  pes_[rank]);
 }
 
 void rendezvous_log::throw_difference() const {
-  if (!difference_.empty()) throw error(code::asymmetric_call, difference_, different_rank_);
+  if (!difference_.empty()) throw error(code::asymmetric_call, difference_, different_pe_);
 }
 
 }  // namespace pgas::torch_backend

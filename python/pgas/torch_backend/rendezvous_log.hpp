@@ -44,8 +44,15 @@ class rendezvous_log {
  public:
   /// @param pages the pages of all ranks; null for ranks of other hosts, which are not compared
   /// @param limit the time for which a call waits for other ranks
-  rendezvous_log(std::string group, int rank, std::vector<rendezvous_page*> pages, std::chrono::milliseconds limit)
-      : group_(std::move(group)), rank_(rank), pages_(std::move(pages)), limit_(limit), compared_(pages_.size(), 0) {}
+  rendezvous_log(std::string group, const team& ranks, std::vector<rendezvous_page*> pages,
+                 std::chrono::milliseconds limit)
+      : group_(std::move(group)),
+        rank_(ranks.my_pe()),
+        pages_(std::move(pages)),
+        limit_(limit),
+        compared_(pages_.size(), 0) {
+    for (int rank = 0; rank < ranks.n_pes(); ++rank) pes_.push_back(ranks.world_pe(rank));
+  }
 
   struct entry {
     std::uint64_t allocation;
@@ -79,11 +86,12 @@ class rendezvous_log {
 
   std::string group_;
   int rank_;
+  std::vector<int> pes_;  ///< for each rank of the group, its PE in the world, for errors
   std::vector<rendezvous_page*> pages_;
   std::chrono::milliseconds limit_;
   std::vector<std::uint64_t> compared_;  ///< for each rank, the number of its calls that have been compared
   std::string difference_;
-  int different_rank_ = -1;
+  int different_pe_ = -1;
 };
 
 }  // namespace pgas::torch_backend

@@ -264,6 +264,16 @@ def first_divergence():
     dist.barrier()
 
 
+def group_divergence():
+    """As first_divergence(), in a group without rank 0. The error contains the PE of the other rank in the world."""
+    group = dist.new_group([1, 2])
+    if rank in (1, 2):
+        mine = symm_mem.empty(16 if rank == 1 else 32, device=device)
+        said = raises(lambda: symm_mem.rendezvous(mine, group), "of 64 bytes", "of 128 bytes")
+        assert said.code == pgas.Code.asymmetric_call and said.pe == 3 - rank, said
+    dist.barrier()
+
+
 def late():
     """The last rank reaches the first rendezvous of a group after the others have raised an error. The last rank gets
     the same error and does not wait. The next attempt succeeds."""
