@@ -90,7 +90,7 @@ def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
     """
     cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (tree / "CMakeCache.txt").read_text(), re.MULTILINE))
     same = ("CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS_RELWITHDEBINFO", "PGAS_CUDA_COMPILED_ONLY",
-            "PGAS_TEST_TIER", "PGAS_WERROR")
+            "PGAS_TEST_TIER", "PGAS_UNITY_BUILD", "PGAS_WERROR")
     settings.write_text("".join(f'set({name} "{cache[name]}" CACHE STRING "")\n' for name in same if name in cache) +
                         # other CMake versions write other commands
                         f'set(PGAS_CMAKE "{cache["CMAKE_COMMAND"]}" CACHE FILEPATH "")\n')
