@@ -53,7 +53,7 @@ struct memory {
   examples::particle_box box;
   count_t room, list_room, inbox_room;  // the numbers of particles for which there is room
 
-  particle* here[2];   // this PE's particles before and after a step, alternating
+  particle* here[2];   // this PE's particles before and after a step; the arrays change roles in each step
   particle* lists;     // particles to send, by direction
   counters* counted;   // the counters of two steps, alternating
   particle* inbox[2];  // written by neighbours

@@ -311,7 +311,8 @@ class layer {
   buffers b_{};
   unsigned blocks_ = 0;
   unsigned one_threads_ = 0;
-  std::size_t shared_ = 0, pieces_ = 0;  // the bytes of shared memory of a block; the pieces of a set
+  std::size_t shared_ = 0;  // the bytes of shared memory of a block
+  std::size_t pieces_ = 0;  // the number of pieces of a set
   piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr;
   std::vector<pgas::symmetric<piece>> memory_;
   pgas::symmetric<pgas::packet_line> boxes_;

@@ -69,8 +69,9 @@ template <class Round>
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The seconds of one call of round(i). The number of calls is `rounds`, rounded up to a multiple of `together`; a CUDA
-/// graph of `together` calls is replayed. Returns 0, without a call, if graphs are not available.
+/// Measures calls of round(i) and returns the mean seconds of one call. The number of calls is `rounds`, rounded up to
+/// a multiple of `together`: the function replays a CUDA graph of `together` calls. If graphs are not available, the
+/// function returns 0 and makes no call.
 template <class Round>
 [[nodiscard]] double seconds_in_graph([[maybe_unused]] pgas::world& world, [[maybe_unused]] int rounds,
                                       [[maybe_unused]] int together, [[maybe_unused]] const Round& round) {

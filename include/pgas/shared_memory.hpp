@@ -298,8 +298,8 @@ class PGAS_API opened_memory {
   [[nodiscard]] bool alive() const noexcept;
   /// @brief Throws if the exporter has ended.
   ///
-  /// @throws error peer_lost, naming host and process, if alive() is false, or if a wait() of a GPU's stream has ended
-  /// without its record.
+  /// @throws error peer_lost, naming host and process, if alive() is false, or if a wait() on a stream of a GPU has
+  /// ended although the exporter has not made the record for which the stream waited.
   void check() const;
 
   /// @brief Whether the ticket carries a timeline, so that wait() and wait_host() can be called.

@@ -52,7 +52,8 @@ std::vector<T> random_elements(int pe, std::size_t count) {
   return values;
 }
 
-/// Runs a body in which PE 0 makes a wrong call, with checks on, and checks the record that the call leaves.
+/// With checks on, runs a body in which PE 0 makes a wrong call. Then compares the record of the call with the expected
+/// record.
 template <class Body>
 void expect_caught(pe_set& pes, const Body& body, detail::operation what, detail::failure why) {
   const std::vector<bool> gave_up = pes.run_out({1, 2}, body);

@@ -24,9 +24,9 @@
 /// messages contain barriers; collectives of short messages do not: impl/ll/ll_exchange.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on, the call
-/// also ends the group for memory outside the heap, a team that does not contain this PE, a channel that the team does
-/// not have, and a root that is not a member. With checks on, the call also ends the group if members make different
-/// calls; the record then names one of these members.
+/// also ends the group if an argument is wrong: memory outside the heap, a team that does not contain this PE, a
+/// channel that the team does not have, or a root that is not a member. With checks on, the call also ends the group if
+/// members make different calls; the record then names one of these members.
 #pragma once
 
 #include "pgas/detail/names_begin.inc"

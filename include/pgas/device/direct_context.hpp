@@ -43,7 +43,7 @@ class direct_context {
   [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return context_.my_pe(); }
   /// @brief The number of PEs of the team.
   [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return context_.n_pes(); }
-  /// @brief The team whose PE numbers operations take.
+  /// @brief The team: operations take PE numbers of this team.
   [[nodiscard]] PGAS_HD team_view team() const { return context(*this).team(); }
 
   /// @brief Always true, for code that accepts either type of context.

@@ -30,7 +30,7 @@ class initiator {
   void send_signals(in_flight_commands& from);
   /// Issues the next parts of the bulk operations for one PE.
   void advance_bulk_ops(peer_state& to);
-  /// Waits for the reads of local memory that fill messages.
+  /// Waits until all local data of messages has been copied into the messages.
   void complete_reads();
 
  private:

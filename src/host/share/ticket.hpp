@@ -25,9 +25,9 @@ enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 
 /// The process that makes tickets, and the address at which it listens.
 struct ticket_exporter {
-  std::string host;         ///< the name of the host, for messages; cut at max_host_bytes
-  bits128 machine{};        ///< the running operating system; equal for all processes that can share descriptors
-  pid_t pid = 0;            ///< the process id in the exporter's own namespace
+  std::string host;   ///< the name of the host, for messages; cut at max_host_bytes
+  bits128 machine{};  ///< identifies the running operating system; equal for all processes that can share descriptors
+  pid_t pid = 0;      ///< the process id in the exporter's own namespace
   std::uint64_t start = 0;  ///< process_start() of the exporter
   uid_t uid = 0;
   std::string socket;  ///< "@name" in the abstract namespace, or a path

@@ -19,9 +19,9 @@ namespace pgas::detail {
 
 namespace {
 
-/// The value that ends all waits when it replaces the value `last` of the word. It is above max_value in the comparison
-/// of GPUs, and contains `last`. One compare-and-swap therefore ends the waits, and a reader of the word still learns
-/// the last value.
+/// The value that ends all waits when it replaces the value `last` of the word. For the comparison
+/// that GPUs make, the value is above max_value. The value also contains `last`. One compare-and-swap therefore ends
+/// the waits, and a reader of the word still learns the last value.
 constexpr std::uint64_t released_at(std::uint64_t last) {
   return timeline::max_value + 1 + std::min(last, timeline::max_value - 2);
 }

@@ -1,4 +1,5 @@
-// When messages are acknowledged: with a reply, immediately if a producer waits, else after a delay.
+// When messages are acknowledged: together with a reply if there is a reply. Without a reply, immediately if a producer
+// waits, and after a delay if no producer waits.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,6 @@
 /// @file
-/// OpenSHMEM: copies, each also with a context as its first argument, and functions that order and complete copies.
+/// OpenSHMEM: functions that copy data, and functions that order and complete copies. Each function that copies data
+/// also has a form with a context as its first argument.
 #pragma once
 
 #include "types.h"

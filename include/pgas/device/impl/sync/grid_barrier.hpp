@@ -98,7 +98,7 @@ struct grid_word {
   static constexpr std::uint64_t yes = std::uint64_t{1} << 63;
 
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t number(std::uint64_t word) { return word >> 48 & 0x7fff; }
-  /// The word that the last block to arrive publishes.
+  /// The word that is published by the block that arrives last.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t after(std::uint64_t word, bool ended_yes) {
     return ((number(word) + 1) & 0x7fff) << 48 | (ended_yes ? yes : 0);
   }

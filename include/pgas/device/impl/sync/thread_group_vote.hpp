@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 template <class G>
 using voting_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
-/// pgas::block, on the GPU and on the CPU, and pgas::grid.
+/// Whether a group can vote. The groups that can vote are pgas::block (on the GPU and on the CPU) and pgas::grid.
 template <class G>
 inline constexpr bool has_vote = valid<voting_members, G>;
 
