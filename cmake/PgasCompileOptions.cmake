@@ -71,8 +71,9 @@ function(pgas_folder target folder)
   if(PGAS_SANITIZE OR PGAS_TEST_TIER STREQUAL "fast" OR PGAS_UNITY_BUILD)
     string(REPLACE / _ name unity_${folder})
     pgas_one_source(sources ${name} ${sources})
-    # In such a source, GCC 13 reports initialized members of std::optional as uninitialized.
-    list(APPEND arg_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+      list(APPEND arg_OPTIONS -Wno-maybe-uninitialized)  # reports initialized members of std::optional
+    endif()
   endif()
   set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")
   target_sources(${target} PRIVATE ${sources})

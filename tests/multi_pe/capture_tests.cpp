@@ -354,7 +354,12 @@ TEST(CaptureOfDifferentMemory, sglang_34230_is_an_error_that_names_the_pe) {
   EXPECT_NE(std::string(thrown->what()).find("PE "), std::string::npos) << thrown->what();
   // pgas reports the failure before the kernels have ended. A graph must not be destroyed while it is in use, so the
   // test waits for the kernels.
-  while (driver::get().query(native) == CUDA_ERROR_NOT_READY) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CUresult state = CUDA_ERROR_NOT_READY;
+  for (int i = 0; i < 10'000 && state == CUDA_ERROR_NOT_READY; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    state = driver::get().query(native);
+  }
+  EXPECT_NE(state, CUDA_ERROR_NOT_READY);
 }
 
 // sglang#33037: memory of a pool was allocated during a capture, and was neither kept for the graph nor at the same

@@ -34,8 +34,9 @@ class primary_context {
  private:
   /// Retains the context a second time, at the first call for this GPU.
   static void retain_until_exit(int ordinal) {
-    static std::mutex mutex;
-    static std::set<int> retained;
+    // Never destroyed: tickets can be released while the process exits.
+    static auto& mutex = *new std::mutex;
+    static auto& retained = *new std::set<int>;
     const std::lock_guard lock(mutex);
     CUcontext same = nullptr;
     if (!retained.contains(ordinal) && driver().primary_retain(&same, ordinal) == CUDA_SUCCESS)

@@ -184,7 +184,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
  private:
   /// The exceptions in flight on the calling thread, in the program and in the library. With one C++ runtime each
   /// exception counts twice. With two runtimes, the library's runtime counts the library's errors when the library
-  /// throws them, and the program's runtime subtracts these errors when the program catches them.
+  /// throws them, and the program's runtime subtracts these errors when the program catches them. Modules
+  /// of one program must share a runtime.
   static int exceptions_in_flight(int program) noexcept { return program + std::uncaught_exceptions(); }
   /// Whether all streams of the program are idle.
   [[nodiscard]] bool streams_are_idle();
