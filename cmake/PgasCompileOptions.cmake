@@ -72,7 +72,8 @@ function(pgas_folder target folder)
     string(REPLACE / _ name unity_${folder})
     pgas_one_source(sources ${name} ${sources})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-      list(APPEND arg_OPTIONS -Wno-maybe-uninitialized)  # reports initialized members of std::optional
+      # In such a source, GCC 13 reports initialized members of std::optional as uninitialized.
+      list(APPEND arg_OPTIONS -Wno-maybe-uninitialized)
     endif()
   endif()
   set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${arg_OPTIONS}")

@@ -13,8 +13,7 @@ namespace pgas::detail::cuda {
 /// Retains a GPU's primary context, which the CUDA runtime of the program also uses. Move-only.
 ///
 /// The context stays until the process ends, as with the CUDA runtime. Otherwise a program without the CUDA runtime
-/// would create and destroy the context each time it opens and closes the memory of a ticket, which takes several
-/// milliseconds.
+/// would create and destroy the context each time it opens and closes the memory of a ticket.
 class primary_context {
  public:
   /// *Errors* device_unavailable.
