@@ -23,7 +23,7 @@ class world;
 ///
 /// Collective over the team. The second address is the alias. Put, get, atomics, kernels and world::ptr() take the
 /// alias. Loads and stores through either address access the same memory. On GPUs, a store of a kernel through one
-/// address is possibly invisible through the other address until the kernel ends (CUDA C++ Programming Guide, "Virtual
+/// address might be invisible through the other address until the kernel ends (CUDA C++ Programming Guide, "Virtual
 /// Aliasing Support"): a kernel must use only one of the two addresses.
 ///
 /// The registration keeps the registered pieces of memory alive, even if their owner frees them. One piece of memory

@@ -135,7 +135,7 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
 /// @brief Copies the blocks of a list to PE `pe`.
 ///
 /// A kernel of the library checks and copies the blocks. If a block is outside the heap, the world fails with
-/// PGAS-E0302. Other blocks of the list are possibly already copied. If all blocks have 8 MiB or more and the host can
+/// PGAS-E0302. Other blocks of the list might already be copied. If all blocks have 8 MiB or more and the host can
 /// read the list during the call (pages without arrays of indices, or arrays in pageable memory), the copy engines copy
 /// the blocks, and the call throws outside_heap before the first copy.
 ///
@@ -162,7 +162,7 @@ inline void get_list_nbi(world& w, const copy_list& list, int pe, unsigned most_
 
 /// @brief Orders earlier host operations before later host operations, for each target PE.
 ///
-/// *On return* operations on direct peers are possibly incomplete: the queue of the world keeps their order. Operations
+/// *On return* operations on direct peers might be incomplete: the queue of the world keeps their order. Operations
 /// on proxied peers are complete.
 PGAS_API void fence(world& w);
 /// @brief Waits until all earlier host operations have taken effect at their targets and the results of `_nbi`

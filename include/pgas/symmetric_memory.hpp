@@ -85,7 +85,7 @@ PGAS_API void release(team_state& team, void* pointer, int exceptions) noexcept;
 /// *Callers* construction and destruction are collective. Destruction after leave() is allowed.
 /// *Memory* if the elements are in GPU memory, only kernels and the host operations of rma.hpp may access the elements.
 /// *Errors* the destructor never throws. If an exception unwinds this PE, the destructor aborts the world, because
-/// other PEs possibly never call the destructor.
+/// other PEs might never call the destructor.
 template <rma_type T>
 class symmetric {
  public:

@@ -75,7 +75,7 @@ class PGAS_API team {
   team& operator=(const team&) = delete;
   /// @brief Calls destroy() without throwing.
   ///
-  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs possibly never call the
+  /// If an exception unwinds this PE, the destructor aborts the world, because other PEs might never call the
   /// destructor. The destructor does nothing after world::leave(), or after the world has failed. The world destroys
   /// the teams that it owns.
   [[gnu::visibility("hidden")]] ~team() {

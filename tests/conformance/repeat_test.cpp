@@ -242,7 +242,7 @@ struct mistaken_body {
 
 /// The records of the 3 PEs. PE 1 makes the error, and all PEs end.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
-  // Some tools do not let the test query a stream while the stream works. With such a tool, the other PEs possibly
+  // Some tools do not let the test query a stream while the stream works. With such a tool, the other PEs might
   // detect the error only at their deadline.
   pe_set pes(3, {.checks = true, .timeout = std::chrono::seconds(what == mistake::none ? 60 : 5)});
   const std::vector<std::int32_t> members =

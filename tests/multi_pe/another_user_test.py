@@ -75,7 +75,7 @@ print("heard", heard)
 
 def visit(names, user=STRANGER):
     """Returns the number of bytes that sockets send to a user."""
-    # The process itself changes to the other user, because the other user is possibly not allowed to run this
+    # The process itself changes to the other user, because the other user might not be allowed to run this
     # interpreter.
     done = subprocess.run([sys.executable, "-c", VISITOR, str(user), HELLO.hex(), *names], text=True, capture_output=True, timeout=LIMIT, check=True)
     return int(done.stdout.split()[1])

@@ -99,7 +99,7 @@ int consume(pgas::world& world, const std::string& file, std::uint64_t rounds, b
     if (ordered) {
       full.wait(stream.native(), round);
     } else {
-      // This wait is wrong on purpose, because the enqueued work of the producer has possibly not run yet.
+      // This wait is wrong on purpose, because the enqueued work of the producer might not have run yet.
       while (full.recorded() < round) std::this_thread::yield();
     }
     pgas::launch(world, {.blocks = 1, .threads = 1, .on = &stream}, check_block{}, blocks + round % slots * words,

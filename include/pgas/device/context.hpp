@@ -220,7 +220,7 @@ class context {
  private:
   /// @brief The distance from this PE's slot to PE `pe`'s slot, counted in slots. Valid if the slots are evenly spaced.
   ///
-  /// Uses unsigned arithmetic: before the check, `pe` is possibly out of range, and signed arithmetic could overflow.
+  /// Uses unsigned arithmetic: before the check, `pe` might be out of range, and signed arithmetic could overflow.
   [[nodiscard]] PGAS_HD std::int32_t slots_in_row(std::int32_t pe) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(pe) * static_cast<std::uint32_t>(team_.stride_) +
                                      static_cast<std::uint32_t>(bias_));

@@ -113,7 +113,7 @@ class ll_channel {
 /// @brief Sends a value to the thread of the same rank on the other PE.
 ///
 /// *Callers* the thread that opened the channel. *On return* the message is in flight.
-/// *Order* the message does not order accesses to other memory: the receiver possibly does not see earlier puts and
+/// *Order* the message does not order accesses to other memory: the receiver might not see earlier puts and
 /// stores. To send data in order with a signal, use put_signal().
 /// *Errors* the thread must not send a second message before it has received a message from the other PE. If checks are
 /// on or the other PE is proxied, a second message that is sent too early ends the thread with a record. Without
@@ -156,7 +156,7 @@ template <PGAS_IS(ll_type) T>
 /// @brief The number of rounds of a box, for programs that count the rounds themselves (for example in one word per
 /// block).
 struct ll_rounds {
-  std::uint32_t begun;  ///< number of rounds that have begun; the last one is possibly still in progress
+  std::uint32_t begun;  ///< number of rounds that have begun; the last one might still be in progress
 };
 
 /// @brief The members that receive a thread's values in a round.

@@ -76,10 +76,10 @@ class packet_channel {
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged.
 /// *Units* `count` is a number of elements; 0 sends an empty message. *Memory* `src` is any memory of this PE.
-/// *On return* this thread's part of `src` has been read; other threads have possibly not read their parts yet.
+/// *On return* this thread's part of `src` has been read; other threads might not have read their parts yet.
 /// Synchronize the group before `src` is reused.
 /// *Order* the message follows the group's earlier accesses to `src`. The message does not order accesses to other
-/// memory: the receiver possibly does not see earlier puts and stores. To send data in order with a signal, use
+/// memory: the receiver might not see earlier puts and stores. To send data in order with a signal, use
 /// put_signal().
 /// *Errors* ends the group with a record if the message is longer than the channel allows, or if the group sends twice
 /// without a receive in between.

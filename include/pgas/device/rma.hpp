@@ -175,8 +175,8 @@ template <PGAS_IS(rma_type) T>
 ///
 /// *Callers* all threads of the group `g`, converged, with the same arguments. *Units* `count` is a number of elements.
 /// *Memory* `dst` is symmetric; `src` is any memory of this PE, including shared memory. *On return* this thread's part
-/// of `src` has been read; other threads have possibly not read their parts yet. Synchronize the group before `src` is
-/// reused. If PE `pe` is proxied, `src` is possibly not read before quiet(). *Order* the call sends the values that all
+/// of `src` has been read; other threads might not have read their parts yet. Synchronize the group before `src` is
+/// reused. If PE `pe` is proxied, `src` might not be read before quiet(). *Order* the call sends the values that all
 /// threads of the group have stored to `src` before the call. To order other accesses, use fence(), quiet() or
 /// put_signal().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>

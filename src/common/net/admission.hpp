@@ -41,7 +41,7 @@ class admission {
   };
   /// @param on_proven takes a connection whose other side is authenticated: the other side knows the job's key
   /// @param on_refused receives the name of a process and the reason why its connection was closed. A process that has
-  /// introduced itself has possibly chosen another connection. It is therefore not reported if it closes this
+  /// introduced itself might have chosen another connection. It is therefore not reported if it closes this
   /// connection, or if refuse_all() closes this connection.
   /// @param key must outlive the object
   admission(event_loop& loop, std::span<const std::byte> key, int me, const limits& most,

@@ -99,7 +99,7 @@ struct engine_state {
   buffer_pool pool;
   message_output output;
   std::deque<peer_state> peers;     ///< the state of each peer, indexed by PE
-  std::vector<peer_state*> active;  ///< peers that possibly have messages to send or bulk operations to issue
+  std::vector<peer_state*> active;  ///< peers that might have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;
   /// Replies that have arrived; their bytes are visible after memory_access::complete().

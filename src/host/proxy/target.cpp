@@ -148,7 +148,7 @@ std::string target::reply(int from, const message_op_header& head, cursor& rest)
     auto& value = request.op->cmd.value;
     std::fill(std::begin(value), std::end(value), 0);
     std::memcpy(value, bytes, std::min(request.bytes, sizeof value));
-  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory is possibly freed
+  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory might be freed
     state_.memory.write(request.local, bytes, request.blocks);
   }
   state_.replies.push_back(request);

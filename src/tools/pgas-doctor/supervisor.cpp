@@ -168,7 +168,7 @@ class examination {
     const detail::deadline until(to_end);
     while (::waitpid(worker_, &status, WNOHANG) == 0) {
       if (until.expired()) ::kill(worker_, SIGKILL);
-      pollfd output{said_.get(), POLLIN, 0};  // the worker possibly waits until its output is read
+      pollfd output{said_.get(), POLLIN, 0};  // the worker might wait until its output is read
       if (::poll(&output, 1, 5) > 0) listen();
     }
     return status;
