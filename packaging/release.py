@@ -8,7 +8,7 @@ Usage: release.py check                    fails unless all files have the versi
 
 A release takes these steps:
 
-1. ./run test --full, and ./run gpu-test on a machine with GPUs
+1. ./run test --full --all, and ./run gpu-test on a machine with GPUs
 2. release.py prepare VERSION build/cuda/tests/abi/types/libpgas.so (or build/cpu/...), of the build of step 1
 3. Read the changes, commit them, and run ./run test
 4. git tag -a vVERSION -m "pgas VERSION"

@@ -49,6 +49,7 @@ not_by_name+=':cpu_memory.a_named*:Heap.where_the_device_chooses*'
 not_in_memory='pes/*/2:pes/*/3:pes/registered_by*:registration.what_is*:address_layout.the_stride*:SharedMemory.ALongSeries*'
 not_after_fork='SharedMemory.AChildOfFork*'
 too_slow='cpu_grid.blocks_that_wait_for_nobody*:address_layout.processes_have*'  # thousands of threads, large heaps
+too_slow+=':*get_answers_soon*'  # has a time limit
 export GTEST_FILTER="-$not_by_name:$not_in_memory:$not_after_fork:$too_slow"
 not_run='[.]cuda_ipc$|^unit[.]share[.]processes$'
 export PGAS_HEAP_STRIDE=1G  # reserves fewer addresses
