@@ -370,7 +370,7 @@ with pgas.join() as world:
     x = world.zeros(2, "int64")
     for _ in range(50):
         stream = world.stream()
-        world.wait_until(x[:1], "==", 1, stream=stream)
+        world.wait_until(x[:1], ">=", 1, stream=stream)
         world.atomic_add(x[1:], 1, 0, stream=stream)
         del stream  # waiting for the stream's work would not end: the value is written below
     world.p(x[:1], 1, 0)
