@@ -3,9 +3,10 @@
 
 Usage: host_compilers.py ROOT [--only NAME ...]
 
-A compiler is a command such as g++-11 or clang++-19. The compilers compile the sources of a folder together, and warnings are errors. Prints a row for
-each compiler. A compiler that cannot use the libraries of this machine, such as Clang 14 with the headers of GCC 13, is named and not used. Ends with 77,
-as a skipped test, if the machine has no other compiler."""
+A compiler is a command such as g++-11 or clang++-19. The compilers compile the sources of a folder together, and
+warnings are errors. Prints a row for each compiler. A compiler that cannot use the libraries of this machine, such as
+Clang 14 with the headers of GCC 13, is named and not used. Ends with 77, as a skipped test, if the machine has no other
+compiler."""
 
 import argparse
 import os
